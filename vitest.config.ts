@@ -36,6 +36,7 @@ const ISOLATED = [
   'adapters/storage/postgres-driver',
   'adapters/storage/sqlite-export',
   'adapters/storage/sqlite-host-database',
+  'adapters/storage/sqlite-vacuum',
 ].map(existing)
 /** Tests that wait for other processes or threads and import little that other tests import. */
 const SUBPROCESS = [

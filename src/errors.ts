@@ -239,7 +239,7 @@ export function closingError(): HookswitchError {
  */
 export function notFound(
   id: string,
-  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call' | 'replay',
+  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call' | 'replay' | 'job',
 ): HookswitchError {
   if (typeof id !== 'string') {
     const message = `the id of the ${kind ?? 'document'} must be a string, not ${id === null ? 'null' : typeof id}`

@@ -30,7 +30,7 @@ import { RESERVED_EVENT_NAMES } from './options/presets.js'
 import { invalidOption } from './options/validators.js'
 import type { Clock, Sender } from './ports.js'
 import { type AuditRecord, changesOf, idsOf, isRefusedLogin } from './runtime/audit.js'
-import { ACCOUNT_CALLS, auditCalls, recordCall, WEBHOOK_CALLS } from './runtime/audited-calls.js'
+import { ACCOUNT_CALLS, auditCalls, JOB_CALLS, recordCall, WEBHOOK_CALLS } from './runtime/audited-calls.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { MAX_ADDRESS_CHECKS } from './runtime/check-address.js'
 import { keepAlive, systemClock } from './runtime/clock.js'
@@ -54,6 +54,7 @@ import { createReplayApi, type ReplayApi } from './runtime/replay-api.js'
 import { limitLog, safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
+import { createWebhookJobApi } from './runtime/webhook-job-api.js'
 import { checkStore, takeStore } from './store/check-store.js'
 import { createEventWatchers } from './stream/event-watchers.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
@@ -379,6 +380,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
         [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }],
         undefined,
         false,
+        'hookswitch',
       )
     } catch (thrown) {
       const reason = reasonOf(thrown)
@@ -475,6 +477,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     await opened?.exchange.close()
     await writeStatistics()
     await erasures.wait()
+    await opened?.callIndex.close()
     ended.abort()
     try {
       if (starting) await store.close()
@@ -486,6 +489,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
 
   const webhooks = createWebhookApi(core)
   const replays = createReplayApi(core, () => background?.wake())
+  const jobs = createWebhookJobApi(core, () => background?.wake())
   const node = normalized.nodeName ?? newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   // Validates the option now; the handler is created later.
@@ -501,6 +505,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     core,
     webhooks,
     replays,
+    jobs,
     erase: eraseRecords,
     publishing,
     replayLimiter: createReplayRateLimiter(clock, normalized),
@@ -595,7 +600,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       },
     },
     webhooks: auditCalls(webhooks, events, WEBHOOK_CALLS),
-    operator: auditCalls(createOperatorApi(core), events, {
+    operator: auditCalls(createOperatorApi(core, auditCalls(jobs, events, JOB_CALLS)), events, {
       hold: ['setHold', (_, options) => ({ accountId: options?.accountId, details: { isHeld: true } })],
       release: ['setHold', (_, options) => ({ accountId: options?.accountId, details: { isHeld: false } })],
     }),

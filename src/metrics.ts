@@ -30,7 +30,7 @@ const ATTEMPT_CAUSES: readonly (FailureCause | 'other')[] = Object.freeze([
 /** Networks, by the address that a request went to, as label values. */
 export const NETWORKS = Object.freeze(['public', 'private', 'loopback'] as const)
 
-/** What a node needs for its work, as label values. */
+/** What a node needs for its work, as label values. The program adds its disk. */
 export const NODE_PARTS = Object.freeze(['store', 'lease', 'feed'] as const)
 
 /** Every metric by name: its kind, its help text, and its label with all values of that label. */
@@ -40,7 +40,7 @@ export const METRICS = Object.freeze({
     kind: 'counter',
     help: 'Events rejected by publish.',
     label: 'reason',
-    values: ['invalid', 'queue_full', 'store', 'other'],
+    values: ['invalid', 'queue_full', 'store', 'closing', 'other'],
   },
   hookswitch_deliveries_accepted_total: {
     kind: 'counter',
@@ -80,6 +80,12 @@ export const METRICS = Object.freeze({
     label: 'reason',
     values: ['gone', 'failing'],
   },
+  hookswitch_pauses_total: {
+    kind: 'counter',
+    help: 'Pauses of webhooks whose receivers fail that began and that ended.',
+    label: 'change',
+    values: ['began', 'ended'],
+  },
   hookswitch_outages_total: {
     kind: 'counter',
     help: 'Times that no receiver of a network answered this node any more.',
@@ -116,6 +122,14 @@ export const METRICS = Object.freeze({
     kind: 'gauge',
     help: 'Deliveries waiting or in flight, on all nodes as far as this one knows.',
   },
+  hookswitch_deliveries_pending_limit: {
+    kind: 'gauge',
+    help: 'The option maxPending: above it deliveries expire unsent.',
+  },
+  hookswitch_account_backlog_ratio: {
+    kind: 'gauge',
+    help: 'The part of maxPendingPerAccount that waits on this node for the account with the most deliveries, 0 to 1.',
+  },
   hookswitch_history_bytes: {
     kind: 'gauge',
     help: 'About how many bytes events, attempts and ended deliveries take in the store.',
@@ -126,19 +140,29 @@ export const METRICS = Object.freeze({
   },
   hookswitch_oldest_due_seconds: {
     kind: 'gauge',
-    help: 'Time since the longest-waiting delivery of this node became due.',
+    help: 'Time since the delivery of this node became due that could have been sent first: its webhook is not paused and not at a limit of its own.',
+  },
+  hookswitch_oldest_waiting_seconds: {
+    kind: 'gauge',
+    help: 'Time since the oldest pending delivery of this node was accepted or replayed: of those that may be sent or wait for a retry or the end of a pause, and of those that are held.',
+    label: 'state',
+    values: ['pending', 'held'],
   },
   hookswitch_in_flight: { kind: 'gauge', help: 'Requests of this node in flight.' },
   hookswitch_streams: { kind: 'gauge', help: 'Open live streams of this node.' },
+  hookswitch_endpoints: {
+    kind: 'gauge',
+    help: 'Webhooks in the memory of this node: with pending deliveries, or used lately.',
+  },
   hookswitch_endpoints_paused: {
     kind: 'gauge',
     help: 'Paused endpoints of this node with pending deliveries: those that wait for their next try, and those that are tried now.',
     label: 'state',
     values: ['waiting', 'probing'],
   },
-  hookswitch_outage: {
+  hookswitch_outage_start_timestamp_seconds: {
     kind: 'gauge',
-    help: 'Whether no receiver of a network answers this node (1) or not (0).',
+    help: 'Since when no receiver of a network answers this node, in Unix time; 0: receivers answer.',
     label: 'network',
     values: NETWORKS,
   },
@@ -146,12 +170,36 @@ export const METRICS = Object.freeze({
     kind: 'gauge',
     help: 'Whether this part keeps this node from its work (1) or not (0).',
     label: 'part',
-    values: NODE_PARTS,
+    values: [...NODE_PARTS, 'disk'],
+  },
+  hookswitch_last_commit_timestamp_seconds: {
+    kind: 'gauge',
+    help: 'When this node last wrote deliveries to the store, in Unix time; 0: not since its start.',
+  },
+  hookswitch_feed_lag_seconds: {
+    kind: 'gauge',
+    help: 'Time since this node last read what other nodes have accepted and changed; 0 where it is alone.',
   },
   hookswitch_clock_deviation_seconds: {
     kind: 'gauge',
     help: "How far this machine's clock is ahead of the store's (negative: behind).",
   },
+  hookswitch_event_loop_delay_seconds: {
+    kind: 'gauge',
+    help: 'The longest delay of the event loop of the program in the last complete 10 s.',
+  },
+  hookswitch_resident_memory_bytes: { kind: 'gauge', help: 'Resident memory of the program.' },
+  hookswitch_memory_limit_bytes: {
+    kind: 'gauge',
+    help: 'Memory that the program may use: the limit of its container, or that of the machine.',
+  },
+  hookswitch_heap_bytes: { kind: 'gauge', help: 'Used JavaScript heap of the program.' },
+  hookswitch_heap_limit_bytes: {
+    kind: 'gauge',
+    help: 'Size of the JavaScript heap at which the program ends (--max-old-space-size).',
+  },
+  hookswitch_disk_free_bytes: { kind: 'gauge', help: "Free bytes on the disk of the program's SQLite file." },
+  hookswitch_disk_bytes: { kind: 'gauge', help: "Size of the disk of the program's SQLite file." },
   hookswitch_source_connected: {
     kind: 'gauge',
     help: 'Whether the source is logged in and subscribed (1) or not (0).',

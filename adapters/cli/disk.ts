@@ -5,6 +5,8 @@ import { dirname } from 'node:path'
 export interface DiskHealth {
   /** Bytes that are free for this program. */
   readonly freeBytes: number
+  /** Its size in bytes. */
+  readonly bytes: number
   /** Why the node cannot work; absent: there is room. */
   readonly reason?: string
 }
@@ -19,17 +21,16 @@ const MIN_FREE_BYTES = 16 * 1024 * 1024
  */
 export async function readDisk(file: string): Promise<DiskHealth | undefined> {
   try {
-    const { bavail, bsize } = await statfs(dirname(file))
-    const freeBytes = bavail * bsize
-    return diskHealth(freeBytes)
+    const { bavail, blocks, bsize } = await statfs(dirname(file))
+    return diskHealth(bavail * bsize, blocks * bsize)
   } catch {
     return undefined
   }
 }
 
 /** @internal */
-export function diskHealth(freeBytes: number): DiskHealth {
-  if (freeBytes >= MIN_FREE_BYTES) return { freeBytes }
+export function diskHealth(freeBytes: number, bytes: number): DiskHealth {
+  if (freeBytes >= MIN_FREE_BYTES) return { freeBytes, bytes }
   const mebibytes = Math.floor(freeBytes / (1024 * 1024))
-  return { freeBytes, reason: `the disk of the database file has only ${mebibytes} MiB left` }
+  return { freeBytes, bytes, reason: `the disk of the database file has only ${mebibytes} MiB left` }
 }

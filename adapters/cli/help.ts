@@ -12,6 +12,7 @@ Usage:
   hookswitch config check FILE check a configuration file
   hookswitch migrate [flags]   move all data from a SQLite file into a PostgreSQL database
   hookswitch rotate-secret     replace the secret that encrypts API keys and signing secrets
+  hookswitch vacuum            give free space inside a SQLite file back to the disk
   hookswitch COMMAND [flags]   use a running service
   hookswitch help [WORD …]     show this help, or that of a command
   hookswitch --version
@@ -22,9 +23,11 @@ Commands:
   attempts                     list the requests to receivers, or watch them live
   replay                       send deliveries again that were not delivered
   replays                      list replays and their progress; pause, continue and cancel them
+  jobs                         list the jobs over webhooks of all accounts; pause, continue and cancel them
   events                       publish events, list their kinds
   token                        log in for scripts
   erase                        erase the stored data of a call or a number
+  why                          find out why something was not delivered
   verify                       check the signature of a stored request
   completion                   completion of these words in bash, zsh and fish
 
@@ -80,6 +83,17 @@ JSON with the number of rows on stdout.
 
 Environment:
   HOOKSWITCH_POSTGRES     the URL of --postgres, to keep it out of the process list; flags take precedence
+`
+
+export const VACUUM_HELP = `Usage: hookswitch vacuum [--data FILE]
+
+Gives the free space inside a SQLite file, which removed rows leave, back to the disk. The service may run: its writes wait for
+a few milliseconds at a time. If it is interrupted, run it again. Prints one line of JSON with the sizes before and after on
+stdout and its progress on stderr.
+
+  --data FILE             the SQLite file (./hookswitch.db)
+
+A PostgreSQL database needs no such command: its autovacuum reuses the space.
 `
 
 export const CONFIG_HELP = `Usage: hookswitch config print [--json] [flags of serve]

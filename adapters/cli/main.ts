@@ -24,6 +24,7 @@ const OPERATIONS = {
   migrate: ['MIGRATE_HELP', async () => (await import('./migrate.js')).migrate],
   config: ['CONFIG_HELP', async () => (await import('./config-command.js')).config],
   'rotate-secret': ['ROTATE_SECRET_HELP', async () => (await import('./rotate-secret.js')).rotateSecret],
+  vacuum: ['VACUUM_HELP', async () => (await import('./vacuum.js')).vacuum],
 } as const
 
 /**

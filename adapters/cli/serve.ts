@@ -11,6 +11,7 @@ import { listen, stopListening } from './listen.js'
 import { type Level, lineLog } from './log.js'
 import { storeFields } from './open-store.js'
 import { type Parentage, watchParent } from './parent-watch.js'
+import { watchProgram } from './program-gauges.js'
 import { publicService } from './public-service.js'
 import { collectSettings, type Settings } from './read-settings.js'
 import { createReloader } from './reload.js'
@@ -98,8 +99,10 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   let isServing = false
   const services = publicService(hs, plan.page)
   const server = createServer(services, serverOptions(settings))
+  const diskNow = async () => (choice.store === 'sqlite' ? readDisk(choice.path) : undefined)
+  const unwatchProgram = metrics && watchProgram(metrics, diskNow)
   const readiness = async () => {
-    const disk = choice.store === 'sqlite' ? await readDisk(choice.path) : undefined
+    const disk = await diskNow()
     return { isServing, health: hs.nodeHealth(), sources: switches?.health() ?? [], ...(disk && { disk }) }
   }
   const unwatchParent = watchParent(io, log)
@@ -120,6 +123,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
       if (admin) await stopListening(admin, 0)
       unwatchParent()
+      unwatchProgram?.()
       limited.close()
       if (wasServing) log.info({}, 'drained and closed')
     })()

@@ -636,6 +636,12 @@ const DELIVERY = {
     default: OPTION_DEFAULTS.retentionDays,
     reloadable: true,
   }),
+  unwantedRetentionSeconds: setting(integer(0, 31_536_000), {
+    about:
+      'seconds for which accepted events that no webhook wanted are kept, for `hookswitch why`; 0: not at all',
+    default: OPTION_DEFAULTS.unwantedRetentionSeconds,
+    reloadable: true,
+  }),
   maxHistoryBytes: setting(integer(1_048_576, Number.MAX_SAFE_INTEGER), {
     about: 'bytes that events, attempts and ended deliveries may take; default: no limit',
   }),
@@ -752,6 +758,7 @@ export const OPTION_SETTINGS = [
   'statistics',
   'attemptsPerWebhook',
   'retentionDays',
+  'unwantedRetentionSeconds',
   'maxHistoryBytes',
   'replayRefillPerSecond',
   'cors',

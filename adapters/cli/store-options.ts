@@ -22,7 +22,8 @@ export interface PostgresChoice {
 
 export type StoreChoice = { readonly store: 'memory' } | FileChoice | PostgresChoice
 
-const DEFAULT_PATH = './hookswitch.db'
+/** The file where no store is chosen. */
+export const DEFAULT_PATH = './hookswitch.db'
 
 /** Settings that choose a store. */
 const STORES = ['data', 'postgres', 'memory'] as const

@@ -150,6 +150,13 @@ async function amiTls({ isTls, caFile }: AmiChoice): Promise<boolean | { readonl
 }
 
 function freeswitchAccount(from: AccountFrom, accounts: AccountLookup): freeswitch.FreeswitchAccountOf {
+  const ofLeg = freeswitchLegAccount(from, accounts)
+  const ofDevice = accounts.by('realm', freeswitch.accountFromRealm)
+  // A device has no channel: the realm at which it is registered is that of its account.
+  return (facts) => (facts.event.startsWith('sofia::') ? ofDevice(facts) : ofLeg(facts))
+}
+
+function freeswitchLegAccount(from: AccountFrom, accounts: AccountLookup): freeswitch.FreeswitchAccountOf {
   switch (from.kind) {
     case 'variable':
       return freeswitch.accountFromVariable(from.name)

@@ -184,7 +184,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
         try {
           return await sendOnce(endpoint, request, session, deadline, sent)
         } catch (thrown) {
-          const error = toClientError(thrown, what, deadline)
+          const error = toClientError(thrown, what, base, deadline)
           if (error.status === 401 && session && !hasRenewed && login.canRepeat) {
             hasRenewed = true
             sessions.invalidate(session)
@@ -327,7 +327,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
         throw new HookswitchClientError('invalid_response', `${what}: the response is not a stream`)
       } catch (thrown) {
         connection.abort()
-        throw toClientError(thrown, what, deadline)
+        throw toClientError(thrown, what, base, deadline)
       } finally {
         deadline.end()
       }
@@ -489,13 +489,18 @@ function textsIn(data: unknown): readonly string[] {
 }
 
 /** The error of the call's limits, of the service, or of the connection. */
-function toClientError(thrown: unknown, what: string, deadline: Deadline): HookswitchClientError {
+function toClientError(
+  thrown: unknown,
+  what: string,
+  base: string,
+  deadline: Deadline,
+): HookswitchClientError {
   const over = deadline.error()
   if (over) return over
   if (thrown instanceof HookswitchClientError) return thrown
   const cause = (thrown as { readonly cause?: { readonly code?: unknown } } | null)?.cause?.code
   const detail = typeof cause === 'string' ? ` (${cause})` : ''
-  const problem = `no complete response from the server${detail}`
+  const problem = `no complete response from ${new URL(base).host}${detail}`
   return new HookswitchClientError('network', `${what}: ${problem}`, { cause: thrown })
 }
 

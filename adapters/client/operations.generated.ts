@@ -26,7 +26,7 @@ export interface WebhookSettings {
   readonly include_subaccounts?: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs?: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `call_group_id`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, `answered_by`, `endpoint`, `duration_ms`, `ringing_ms`, `billing_ms`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -104,7 +104,7 @@ export interface Webhook {
   readonly include_subaccounts: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `call_group_id`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, `answered_by`, `endpoint`, `duration_ms`, `ringing_ms`, `billing_ms`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -465,6 +465,10 @@ export interface FoundDelivery {
 export interface ReplayCount {
   /** Number of deliveries that would be sent again. */
   readonly count: number
+  /** Webhooks to which they would be sent. */
+  readonly webhooks: number
+  /** Accounts of these webhooks. */
+  readonly accounts: number
 }
 
 /** The schema `ReplayJob` of the API. */
@@ -499,6 +503,8 @@ export interface ReplayJob {
   readonly call_id?: string
   /** As requested. */
   readonly number?: string
+  /** As requested. */
+  readonly host?: string
   /** As requested. */
   readonly include_recovered: boolean
   /** Webhooks whose deliveries were not all repeated, at most 100. */
@@ -562,6 +568,179 @@ export interface LookedUp {
   readonly account_name?: string
   /** The name of a webhook, the event type of a delivery or event, the realm of an account. */
   readonly label?: string
+}
+
+/** The schema `WhyQuestion` of the API. */
+export interface WhyQuestion {
+  /** The id of a call leg, delivery, event or webhook, or a number or user name of a call: digits with or without a leading `+` or `00`. */
+  readonly q: string
+}
+
+/** The schema `Why` of the API. */
+export interface Why {
+  /** Newest first. */
+  readonly calls: readonly WhyCall[]
+  /** Further calls, newest first, at most 50. */
+  readonly other_calls: ReadonlyArray<{
+    /** Id of the account of the events. */
+    readonly account_id: string
+    /** Its name; absent if it was removed. */
+    readonly account_name?: string
+    /** Id of the call leg. */
+    readonly call_id: string
+    /** When it was accepted. */
+    readonly accepted_at: string
+  }>
+  /** Value of `delivery`. */
+  readonly delivery?: WhyDelivery
+  /** Value of `webhook`. */
+  readonly webhook?: {
+    /** Id of the account of the events. */
+    readonly account_id: string
+    /** Its name; absent if it was removed. */
+    readonly account_name?: string
+    /** Id of the webhook. */
+    readonly id: string
+    /** Its name. */
+    readonly name: string
+    /** Event type that it is for. */
+    readonly hook: string
+    /** Whether it is enabled. */
+    readonly enabled: boolean
+    /** Why the service disabled the webhook; absent if its owner disabled it. */
+    readonly disable_reason?: string
+    /** True: it was deleted. */
+    readonly deleted?: boolean
+    /** Its newest 20, newest first. */
+    readonly deliveries: readonly WhyDelivery[]
+    /** The newest 20 events of the account that no webhook wanted, and why this one did not. */
+    readonly unmatched: ReadonlyArray<{
+      /** Why a webhook has no delivery of the event, for programs and other languages. */
+      readonly why: 'hook' | 'only' | 'document' | 'internal_leg' | 'account' | 'filter' | 'disabled' | 'account_disabled' | 'created_later' | 'changed_later' | 'no_record'
+      /** The same in a sentence. */
+      readonly explain: string
+      /** Id of the event. */
+      readonly id: string
+      /** Id of its call leg. */
+      readonly call_id: string
+      /** Event type, as in the catalogue. */
+      readonly hook: string
+      /** Number of the event within the leg: 1, 2, … */
+      readonly sequence: number
+      /** When it happened. */
+      readonly happened_at: string
+      /** When it was accepted. */
+      readonly accepted_at: string
+      /** What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown. */
+      readonly source?: string
+    }>
+  }
+  /** There are more calls of this number. Over all accounts those that are shown may not be the newest. */
+  readonly truncated: boolean
+}
+
+/** The schema `WhyCall` of the API. */
+export interface WhyCall {
+  /** Id of the account of the events. */
+  readonly account_id: string
+  /** Its name; absent if it was removed. */
+  readonly account_name?: string
+  /** Id of the call leg. */
+  readonly call_id: string
+  /** Accepted events of all its legs, oldest first. */
+  readonly events: ReadonlyArray<{
+    /** Id of the event. */
+    readonly id: string
+    /** Id of its call leg. */
+    readonly call_id: string
+    /** Event type, as in the catalogue. */
+    readonly hook: string
+    /** Number of the event within the leg: 1, 2, … */
+    readonly sequence: number
+    /** When it happened. */
+    readonly happened_at: string
+    /** When it was accepted. */
+    readonly accepted_at: string
+    /** What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown. */
+    readonly source?: string
+    /** Whether any webhook matched. */
+    readonly wanted: boolean
+    /** Oldest first, at most 20. */
+    readonly deliveries: readonly WhyDelivery[]
+    /** Webhooks without a delivery of it, by reason. */
+    readonly unmatched: ReadonlyArray<{
+      /** Why a webhook has no delivery of the event, for programs and other languages. */
+      readonly why: 'hook' | 'only' | 'document' | 'internal_leg' | 'account' | 'filter' | 'disabled' | 'account_disabled' | 'created_later' | 'changed_later' | 'no_record'
+      /** The same in a sentence. */
+      readonly explain: string
+      /** Their number. */
+      readonly count: number
+      /** The first 10 of them. */
+      readonly webhooks: ReadonlyArray<{
+        /** Id of the webhook. */
+        readonly id: string
+        /** Its name. */
+        readonly name: string
+        /** Id of its account. */
+        readonly account_id: string
+      }>
+    }>
+  }>
+  /** Older events, or some webhooks, are left out. */
+  readonly truncated: boolean
+}
+
+/** The schema `WhyDelivery` of the API. */
+export interface WhyDelivery {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Id of the delivery. */
+  readonly id: string
+  /** Id of the event. */
+  readonly event_id: string
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Event type, as in the catalogue. */
+  readonly hook_event: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** The parties of the call leg; absent where the event names none, or is no longer stored. */
+  readonly call?: {
+    /** Calling party: a number, or a SIP user with its domain. */
+    readonly from?: string
+    /** Called party: a number, or a SIP user with its domain. */
+    readonly to?: string
+    /** `inbound` or `outbound`. */
+    readonly direction?: string
+  }
+  /** Name of the caller; absent where the event has none. */
+  readonly caller_name?: string
+  /** What its next attempt is, or what its last one was if it has ended. */
+  readonly kind: 'first' | 'retry' | 'replay' | 'test'
+  /** Id of the delivery that this one repeats, never that of a replay. */
+  readonly replay_of?: string
+  /** Id of the newest delivery that repeats this one; absent if there is none. */
+  readonly replayed_by?: string
+  /** True: a replay was delivered or is about to be; absent otherwise. */
+  readonly recovered?: true
+  /** Value of `state`. */
+  readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  /** Why the last attempt failed, or why the delivery ended. */
+  readonly reason?: string
+  /** Number of attempts made. */
+  readonly attempts: number
+  /** Time when the event was accepted. */
+  readonly accepted_at: string
+  /** Time when the next attempt is due; absent if none is. */
+  readonly next_attempt_at?: string
+  /** Time when the delivery ended; absent before. */
+  readonly ended_at?: string
+  /** Explains the state, in English. */
+  readonly explain: string
+  /** Value of `explanation`. */
+  readonly explanation: Explanation
+  /** Name of the webhook; absent if it is not stored any more. */
+  readonly hook_name?: string
 }
 
 /** The schema `Match` of the API. */
@@ -659,6 +838,44 @@ export interface Holds {
   readonly all: boolean
   /** Ids of accounts that are held by themselves, sorted. */
   readonly accounts: readonly string[]
+}
+
+/** The schema `WebhookCounts` of the API. */
+export interface WebhookCounts {
+  /** Webhooks that are concerned. */
+  readonly webhooks: number
+  /** Accounts of these webhooks. */
+  readonly accounts: number
+  /** Deliveries that wait for them. For webhooks of other nodes at most 1,000 of each are counted. */
+  readonly deliveries: number
+}
+
+/** The schema `WebhookJob` of the API. */
+export interface WebhookJob {
+  /** Id of the job. */
+  readonly id: string
+  /** What it does. */
+  readonly action: 'resume' | 'reenable'
+  /** The last two are final. */
+  readonly state: 'running' | 'paused' | 'cancelled' | 'completed'
+  /** Webhooks that were selected when it was requested. */
+  readonly count: number
+  /** Webhooks that it has changed. */
+  readonly changed: number
+  /** Time of the request. */
+  readonly created_at: string
+  /** Time when it was completed or cancelled; absent before. */
+  readonly ended_at?: string
+  /** As requested. */
+  readonly account_id?: string
+  /** As requested. */
+  readonly cause?: string
+  /** As requested. */
+  readonly host?: string
+  /** As requested. */
+  readonly since?: string
+  /** As requested. */
+  readonly until?: string
 }
 
 /** The schema `Overview` of the API. */
@@ -1110,6 +1327,8 @@ export interface Replay {
   readonly call_id?: string
   /** Only events of the calls in which this number or name occurs; not over all accounts. */
   readonly number?: string
+  /** Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`; not of one webhook. */
+  readonly host?: string
   /** True: also deliveries that a replay has delivered or is about to deliver. */
   readonly include_recovered?: boolean
   /** Counts the deliveries and sends nothing. */
@@ -1132,6 +1351,8 @@ export interface ReplaySelection {
   readonly call_id?: string
   /** Only events of the calls in which this number or name occurs; not over all accounts. */
   readonly number?: string
+  /** Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`; not of one webhook. */
+  readonly host?: string
   /** True: also deliveries that a replay has delivered or is about to deliver. */
   readonly include_recovered?: boolean
   /** Counts the deliveries and sends nothing. */
@@ -1150,6 +1371,26 @@ export interface Hold {
   readonly held: boolean
   /** Only the webhooks of this account, without those below it. Default: all accounts. */
   readonly account_id?: string
+  /** Counts what is concerned and changes nothing. */
+  readonly dry_run?: boolean
+}
+
+/** The schema `WebhookJobRequest` of the API. */
+export interface WebhookJobRequest {
+  /** `resume`: end the pauses of failing webhooks, so that what waits is sent now. `reenable`: enable what the service has disabled. */
+  readonly action: 'resume' | 'reenable'
+  /** Only webhooks of this account, without those below it. */
+  readonly account_id?: string
+  /** Only webhooks with this `cause`, or whose last response had this status, as `503`. */
+  readonly cause?: string
+  /** Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`. */
+  readonly host?: string
+  /** Only webhooks that have failed since this time or a later one: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly since?: unknown
+  /** Only webhooks that have failed since this time or an earlier one: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly until?: unknown
+  /** Counts what is concerned and changes nothing. */
+  readonly dry_run?: boolean
 }
 
 /** An event to publish, in the format of the payload. `hook` is an alias of `hook_event`. */
@@ -1162,6 +1403,8 @@ export interface EventInput {
   readonly account_id?: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1180,10 +1423,26 @@ export interface EventInput {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1214,12 +1473,18 @@ export interface EventInput {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
+  readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1264,6 +1529,26 @@ export interface EventInput {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1290,6 +1575,8 @@ export interface PartialEvent {
   readonly account_id?: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1308,10 +1595,26 @@ export interface PartialEvent {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1342,12 +1645,18 @@ export interface PartialEvent {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
+  readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1392,6 +1701,26 @@ export interface PartialEvent {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1416,6 +1745,8 @@ export interface Payload {
   readonly account_id: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1432,10 +1763,26 @@ export interface Payload {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1466,12 +1813,18 @@ export interface Payload {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
+  readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1516,6 +1869,26 @@ export interface Payload {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1817,6 +2190,8 @@ export interface FoundEndpoint {
     /** Other attempts. */
     readonly failed: readonly number[]
   }
+  /** What `sort=impact` sorts by: deliveries that wait or were given up since its last success, plus 1, times the seconds since it receives none. Absent in other orders. */
+  readonly impact?: number
 }
 
 /** Parameters of every list. */
@@ -2234,6 +2609,14 @@ export interface LookUpParameters {
   readonly q?: string | undefined
 }
 
+/** Parameters of `why`. */
+export interface WhyParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string | undefined
+  /** `data` of the request. */
+  readonly data: WhyQuestion
+}
+
 /** Parameters of `issueToken`. */
 export interface IssueTokenParameters {
   /** `data` of the request. */
@@ -2246,12 +2629,50 @@ export interface SetHoldParameters {
   readonly data: Hold
 }
 
+/** Parameters of `listJobs`. */
+export interface ListJobsParameters extends ListParameters {
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string | undefined
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string | undefined
+}
+
+/** Parameters of `startJob`. */
+export interface StartJobParameters {
+  /** `data` of the request. */
+  readonly data: WebhookJobRequest
+}
+
+/** Parameters of `readJob`. */
+export interface ReadJobParameters {
+  /** Id of a job. */
+  readonly jobId: string
+}
+
+/** Parameters of `setJob`. */
+export interface SetJobParameters {
+  /** Id of a job. */
+  readonly jobId: string
+  /** `data` of the request. */
+  readonly data: ReplayState
+}
+
 /** Parameters of `listUnhealthyWebhooks`. */
 export interface ListUnhealthyWebhooksParameters extends ListParameters {
   /** Only webhooks in this state: `failing`, `paused` or `disabled`. */
   readonly state?: 'failing' | 'paused' | 'disabled' | undefined
-  /** What `waiting` sorts is not paged: up to 200 webhooks, those for which most deliveries wait first. */
-  readonly sort?: 'waiting' | undefined
+  /** Only webhooks of this account, without those below it. */
+  readonly accountId?: string | undefined
+  /** Only webhooks with this `cause`, or whose last response had this status, as `503`. */
+  readonly cause?: string | undefined
+  /** Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`. */
+  readonly host?: string | undefined
+  /** Only webhooks that have failed since this time or a later one: Gregorian seconds, or ISO 8601. */
+  readonly since?: number | string | undefined
+  /** Only webhooks that have failed since this time or an earlier one: Gregorian seconds, or ISO 8601. */
+  readonly until?: number | string | undefined
+  /** `impact`: those first that hurt most. Default: by id. */
+  readonly sort?: 'impact' | undefined
 }
 
 /** Parameters of `searchDeliveries`. */
@@ -2274,6 +2695,12 @@ export interface SearchDeliveriesParameters extends ListParameters {
 export interface LookUpAnywhereParameters {
   /** The id of a webhook, delivery, event, call leg or account, or how the name of an account begins (letters and digits only, in any case). */
   readonly q?: string | undefined
+}
+
+/** Parameters of `whyAnywhere`. */
+export interface WhyAnywhereParameters {
+  /** `data` of the request. */
+  readonly data: WhyQuestion
 }
 
 /** Parameters of `replayAllAccounts`. */
@@ -2688,6 +3115,8 @@ export interface Operations {
   matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
   /** Find what an id belongs to: `GET /accounts/{account_id}/lookup`. The webhook, delivery, event and call of the account that have this id; usually one of them. An empty list: none. Not paged. */
   lookUp(parameters?: LookUpParameters, options?: CallOptions): Promise<ApiResponse<readonly LookedUp[]>>
+  /** Find out why something was not delivered: `PUT /accounts/{account_id}/why`. Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 calls with the newest 50 events each. Nothing found is no error. Events of the account, and deliveries to its webhooks. */
+  why(parameters: WhyParameters, options?: CallOptions): Promise<ApiResponse<Why>>
   /** Issue a token without a login: `PUT /system/tokens`. For a user whom the host has signed in itself. It is revoked as the token of a login. Only for the token of an operator, otherwise 403. */
   issueToken(parameters: IssueTokenParameters, options?: CallOptions): Promise<ApiResponse<IssuedToken>>
   /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
@@ -2695,13 +3124,23 @@ export interface Operations {
   /** Read what is held: `GET /system/holds`. On all nodes. Only for the token of an operator, otherwise 403. */
   readHolds(options?: CallOptions): Promise<ApiResponse<Holds>>
   /** Hold deliveries, or release them: `POST /system/holds`. While deliveries are held, events are accepted and nothing is sent, also of tests and replays. Requests in flight end. Other nodes follow within 10 s. A restart does not end a hold. Deliveries grow older meanwhile: those above the age of their webhook expire when they are released. Only for the token of an operator, otherwise 403. */
-  setHold(parameters: SetHoldParameters, options?: CallOptions): Promise<ApiResponse<Holds>>
-  /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. With `sort=waiting` the first 5,000 of them are examined, and `truncated` says that there are more. Only for the token of an operator, otherwise 403. */
+  setHold(parameters: SetHoldParameters, options?: CallOptions): Promise<ApiResponse<Holds | WebhookCounts>>
+  /** List the jobs that change webhooks: `GET /system/jobs`. Newest first. Only for the token of an operator, otherwise 403. */
+  listJobs(parameters?: ListJobsParameters, options?: CallOptions): List<WebhookJob>
+  /** Change webhooks of all accounts: `PUT /system/jobs`. A job changes all that are selected when it runs, those of all accounts or of one. It survives restarts. What was not so when it was requested stays, so that nothing is changed twice; the same request returns the job that has not ended. Only for the token of an operator, otherwise 403. */
+  startJob(parameters: StartJobParameters, options?: CallOptions): Promise<ApiResponse<WebhookCounts | WebhookJob>>
+  /** Read a job and its progress: `GET /system/jobs/{job_id}`. Only for the token of an operator, otherwise 403. */
+  readJob(parameters: ReadJobParameters, options?: CallOptions): Promise<ApiResponse<WebhookJob>>
+  /** Pause, continue or cancel a job: `POST /system/jobs/{job_id}`. What it has changed stays changed. 409 if it has ended. Only for the token of an operator, otherwise 403. */
+  setJob(parameters: SetJobParameters, options?: CallOptions): Promise<ApiResponse<WebhookJob>>
+  /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service. With `sort=impact` the first 5,000 that are selected, in the order of ids, are compared for each page; the last page says with `truncated` that there are more. A page has at most 200. Only for the token of an operator, otherwise 403. */
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
   /** Find what an id or a name belongs to, in all accounts: `GET /system/lookup`. At most 10 accounts whose name begins like that. An empty list: nothing. Not paged. Only for the token of an operator, otherwise 403. */
   lookUpAnywhere(parameters?: LookUpAnywhereParameters, options?: CallOptions): Promise<ApiResponse<readonly LookedUp[]>>
+  /** Find out why something was not delivered, in all accounts: `PUT /system/why`. Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 calls with the newest 50 events each. Nothing found is no error. Only for the token of an operator, otherwise 403. */
+  whyAnywhere(parameters: WhyAnywhereParameters, options?: CallOptions): Promise<ApiResponse<Why>>
   /** Send deliveries of all accounts again: `PUT /system/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`; 429 while another one of the account is being counted. Only for the token of an operator, otherwise 403. */
   replayAllAccounts(parameters: ReplayAllAccountsParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | ReplayJob>>
   /** List the replays of all accounts: `GET /system/replays`. Those of single accounts too. Newest first. Only for the token of an operator, otherwise 403. */
@@ -2828,13 +3267,19 @@ export const ENDPOINTS = {
   publishEvents: { method: 'PUT', path: '/accounts/{account_id}/events' },
   matchEvent: { method: 'PUT', path: '/accounts/{account_id}/events/match' },
   lookUp: { method: 'GET', path: '/accounts/{account_id}/lookup' },
+  why: { method: 'PUT', path: '/accounts/{account_id}/why' },
   issueToken: { method: 'PUT', path: '/system/tokens' },
   readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
   readHolds: { method: 'GET', path: '/system/holds', hasNoParameters: true },
   setHold: { method: 'POST', path: '/system/holds' },
+  listJobs: { method: 'GET', path: '/system/jobs', isList: true },
+  startJob: { method: 'PUT', path: '/system/jobs' },
+  readJob: { method: 'GET', path: '/system/jobs/{job_id}' },
+  setJob: { method: 'POST', path: '/system/jobs/{job_id}' },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
   lookUpAnywhere: { method: 'GET', path: '/system/lookup' },
+  whyAnywhere: { method: 'PUT', path: '/system/why' },
   replayAllAccounts: { method: 'PUT', path: '/system/replay' },
   listAllReplays: { method: 'GET', path: '/system/replays', isList: true },
   readAnyReplay: { method: 'GET', path: '/system/replays/{replay_id}' },

@@ -20,8 +20,13 @@ const MINIMA: ReadonlySet<GaugeReading['name']> = new Set(['hookswitch_source_co
 /** Gauges whose value over several instances is the maximum; of all others it is the sum. */
 const MAXIMA: ReadonlySet<GaugeReading['name']> = new Set([
   'hookswitch_oldest_due_seconds',
+  'hookswitch_oldest_waiting_seconds',
+  'hookswitch_deliveries_pending_limit',
+  'hookswitch_account_backlog_ratio',
+  'hookswitch_last_commit_timestamp_seconds',
+  'hookswitch_feed_lag_seconds',
   'hookswitch_source_lag_seconds',
-  'hookswitch_outage',
+  'hookswitch_outage_start_timestamp_seconds',
   'hookswitch_node_problem',
   'hookswitch_history_bytes',
   'hookswitch_history_limit_bytes',

@@ -27,7 +27,7 @@ const SHAPES: readonly (readonly [string, MetricShape])[] = Object.entries(METRI
  * Creates the option `metrics`. Counters and histograms are kept here; gauges and the counters of sources are read when
  * `text` is called.
  *
- * Several instances may share one: their counters and gauges are summed, and `hookswitch_oldest_due_seconds` is the maximum.
+ * Several instances may share one: their counters and gauges are summed, of times, limits and states the maximum counts.
  *
  * @example
  * const metrics = prometheusMetrics()

@@ -91,8 +91,8 @@ interface AccountAdminDeps extends RevocationDeps {
   readonly mutex: KeyedMutex
   /** Called after a document was changed, before the change is answered. Never rejects. */
   documentChanged?(change: DocumentChange): Promise<void>
-  /** Called after an account was removed. Never throws. */
-  onRemoved?(accountId: string): void
+  /** Called after an account was removed. Never rejects. */
+  onRemoved?(accountId: string): Promise<void>
 }
 
 /** Not an id: changes of the tree on this node share this mutex key and do not wait for each other in the store. */
@@ -173,7 +173,7 @@ export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {
           return found
         }),
       )
-      deps.onRemoved?.(accountId)
+      await deps.onRemoved?.(accountId)
       // The account takes no events any more: webhooks of its parent learn of it.
       const [, parent] = lineage
       if (parent) await changed('account', 'doc_deleted', parent.id, accountId)

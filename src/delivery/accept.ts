@@ -18,6 +18,7 @@ import {
   tooManyDeliveries,
 } from './batch-limits.js'
 import { type BodyVariants, createBodyVariants, encodingOf } from './body-variants.js'
+import type { CallIndex } from './call-index.js'
 import { firstDeliveryId } from './delivery-ids.js'
 import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from './delivery-store.js'
 import { type CheckedEvent, type CustomKinds, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
@@ -44,10 +45,15 @@ export interface AcceptDeps {
   /** Whether the service is closing, which does not wait for what is read to match events. Default: it is not. */
   isClosing?(): boolean
   readonly metrics?: Pick<Metrics, 'count'>
+  /** Notes each event that was accepted and is no duplicate. Default: nothing is noted. */
+  readonly callIndex?: Pick<CallIndex, 'note'>
 }
 
 /** The part of the dependencies that preparing an event needs. */
 export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'customKinds' | 'newId'>
+
+/** The source of events of the host that names none. */
+const DEFAULT_SOURCE = 'application'
 
 /** How long an idempotency key is stored: 24 h, in milliseconds. @internal */
 export const IDEMPOTENCY_WINDOW_MS = 86_400_000
@@ -137,7 +143,7 @@ const CHARACTERS_PER_STEP = 64
 const EVENTS_PER_CHECK = 16
 
 function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now: number): NewEvent {
-  const { accountId, callId, otherLegCallId, hook, timestampMs, idempotencyKey: key } = event
+  const { accountId, callId, hook, timestampMs, idempotencyKey: key } = event
   const built: { -readonly [Name in keyof NewEvent]: NewEvent[Name] } = {
     id,
     accountId,
@@ -148,12 +154,22 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
     bodies: bodies.templates,
     position: undefined,
   }
+  const otherLegCallId = linkedCallId(event)
   if (otherLegCallId !== undefined) built.otherLegCallId = otherLegCallId
   if (traceparent !== undefined) built.traceparent = traceparent
   if (key !== undefined && hash !== undefined) {
     built.idempotency = { key, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS }
   }
   return built
+}
+
+/**
+ * The call that an event becomes a leg of, and is found by: the first event of a leg links it to its whole call, later ones to
+ * the leg at the other end.
+ */
+function linkedCallId({ hook, callId, callGroupId, otherLegCallId }: CheckedEvent): string | undefined {
+  if (callGroupId === undefined || callGroupId === callId) return otherLegCallId
+  return hook === 'channel_create' ? callGroupId : (otherLegCallId ?? callGroupId)
 }
 
 /** Called with the error of the event at `index` of a list. One that throws refuses the whole list. */
@@ -170,6 +186,7 @@ const refuseAll: OnRefused = (thrown) => {
  * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
  * @param onChecked gets the events as they will be sent, before they are matched
  * @param isList whether errors name the place of the event: `events[3].hook`
+ * @param source what publishes the events, for the call index
  * @throws `InvalidInput` naming the field, `TooLarge`, `NotFound` for the account, `Conflict` for an idempotency key that
  *   was used with another body, `QueueFull`, `StoreUnavailable`, `Closing`
  */
@@ -179,13 +196,14 @@ export async function acceptEvents(
   traceparent?: string,
   onChecked?: (events: readonly CheckedEvent[]) => void,
   isList = inputs.length > 1,
+  source = DEFAULT_SOURCE,
 ): Promise<readonly AcceptedEvent[]> {
   const refuse: OnRefused = (thrown, index) => {
     throw isList ? withIndex(thrown, index) : thrown
   }
   const prepared = (await prepareEvents(deps, inputs, traceparent, refuse)) as readonly PreparedEvent[]
   onChecked?.(prepared.map(({ event }) => event))
-  return acceptPreparedEvents(deps, prepared, undefined, refuse)
+  return acceptPreparedEvents(deps, prepared, { source, onRefused: refuse })
 }
 
 /**
@@ -193,6 +211,7 @@ export async function acceptEvents(
  * their order, by one commit as far as a group can take them. The list must not change meanwhile.
  *
  * @param onChecked gets the events as they will be sent, before they are matched; `undefined` in place of a refused one
+ * @param source what publishes the events, for the call index
  * @returns a result for each event, in order
  * @throws `TooLarge`: then none is accepted
  */
@@ -201,6 +220,7 @@ export async function acceptSeparately(
   inputs: readonly unknown[],
   traceparent: string | undefined,
   onChecked: (events: readonly (CheckedEvent | undefined)[]) => void,
+  source = DEFAULT_SOURCE,
 ): Promise<readonly PromiseSettledResult<AcceptedEvent>[]> {
   const results: PromiseSettledResult<AcceptedEvent>[] = []
   const refuse: OnRefused = (reason, index) => {
@@ -219,6 +239,7 @@ export async function acceptSeparately(
     from += webhooks.length
     const accepted = await deps.accept({ events: [buildEvent(prepared, now)], deliveries: own })
     countAccepted(deps, accepted, own)
+    noteAccepted(deps, accepted[0]!, prepared, webhooks, source)
     return accepted[0]!
   })
   const settled = await Promise.allSettled(accepting)
@@ -258,9 +279,16 @@ async function prepareEvents(
   return prepared
 }
 
+interface AcceptOptions {
+  readonly source: string
+  readonly inboxIds?: readonly string[]
+  readonly onRefused?: OnRefused
+}
+
 /**
  * Matches prepared events with webhooks and commits them, all or none.
  *
+ * @param source what publishes the events, for the call index
  * @param inboxIds the inbox entries of these events, which the same transaction deletes. Where all events make too many
  *   deliveries, only the first ones are accepted, at least one: as many as the result has
  * @param onRefused default: the error of an event is thrown as it is
@@ -268,8 +296,7 @@ async function prepareEvents(
 export async function acceptPreparedEvents(
   deps: AcceptDeps,
   prepared: readonly PreparedEvent[],
-  inboxIds?: readonly string[],
-  onRefused: OnRefused = refuseAll,
+  { source, inboxIds, onRefused = refuseAll }: AcceptOptions,
 ): Promise<readonly AcceptedEvent[]> {
   const mayBeFewer = inboxIds !== undefined
   // All are matched before anything is built: what is refused costs little.
@@ -284,7 +311,19 @@ export async function acceptPreparedEvents(
     : { events, deliveries }
   const accepted = await deps.accept(acceptance)
   countAccepted(deps, accepted, deliveries)
+  for (let index = 0; index < accepted.length; index++)
+    noteAccepted(deps, accepted[index]!, prepared[index]!, matched[index]!.webhooks, source)
   return accepted
+}
+
+function noteAccepted(
+  { callIndex }: AcceptDeps,
+  accepted: AcceptedEvent,
+  { event }: PreparedEvent,
+  webhooks: readonly Webhook[],
+  source: string,
+): void {
+  if (!accepted.duplicate) callIndex?.note(event, accepted, webhooks.length > 0, source)
 }
 
 interface MatchedEvent {

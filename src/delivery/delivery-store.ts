@@ -43,7 +43,7 @@ export interface NewEvent {
   readonly accountId: string
   /** Id of its call leg. Events of one account and call are numbered together. */
   readonly callId?: string
-  /** Id of the leg at the other end, which the store links to `callId` for `legs`. */
+  /** Id of the leg at the other end, or of the whole call, which the store links to `callId` for `legs`. */
   readonly otherLegCallId?: string
   /** Kind of the event, as in the catalogue. */
   readonly hook: string
@@ -181,23 +181,23 @@ export interface DeliveryReads extends ErasureStore {
   /** The number of deliveries that `deliveries` returns for this query; the cost of each is a look-up in an index. */
   countDeliveries(query: DeliveryQuery): Promise<number>
   /**
-   * The number of deliveries that a replay would repeat: 1,000,000 of 5,000 webhooks, in five calls, are counted within
-   * 2 s, unless `hooks` or `reason` are given.
+   * The number of deliveries that a replay would repeat, by the id of their webhook; webhooks without any are missing.
+   * 1,000,000 of 5,000 webhooks, in five calls, are counted within 2 s, unless `hooks` or `reason` are given.
    */
-  countReplayable(query: ReplayableQuery): Promise<number>
+  countReplayable(query: ReplayableQuery): Promise<ReadonlyMap<string, number>>
   /**
    * Deliveries of all accounts, newest first. One call may examine only a part of the deliveries, so that a rare match
    * blocks nobody else: the result then has fewer than `limit` deliveries, and a cursor.
    */
   search(query: DeliverySearch): Promise<FoundDeliveries>
   /**
-   * Kind and account of an event of which a delivery is stored, replays too, to a webhook of this account, or of any
+   * Kind, account and call of an event of which a delivery is stored, replays too, to a webhook of this account, or of any
    * (`undefined`); `undefined`: there is none. Reads no delivery that it does not need.
    */
   eventOf(
     accountId: string | undefined,
     eventId: string,
-  ): Promise<{ readonly accountId: string; readonly hook: string } | undefined>
+  ): Promise<{ readonly accountId: string; readonly hook: string; readonly callId?: string } | undefined>
   /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
   attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
   /**

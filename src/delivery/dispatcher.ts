@@ -35,7 +35,7 @@ import type { NodeClock } from './node-clock.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
 import { type AcceptingEvents, createUncommittedStarts, NO_DELIVERIES } from './uncommitted-starts.js'
-import { createPendingQueue, type QueueRoom } from './queue/pending-queue.js'
+import { createPendingQueue, type QueueRoom, type QueueSummary } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
 import type { QueueLimits } from './queue/shares.js'
@@ -107,7 +107,7 @@ export interface Dispatcher {
   /** When this node read last what others have changed, monotonic, ms; now, where it shares the store with nobody. */
   readMs(): number
   /** Counters for metrics. */
-  stats(): SchedulerStats & { readonly inFlight: number }
+  stats(): SchedulerStats & { readonly inFlight: number; readonly queue: QueueSummary }
   /** Starts nothing more, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
   close(drainMs: number): Promise<void>
 }
@@ -939,7 +939,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     outages: decider.outages,
     hasLease: lease.canStart,
     readMs: () => (isShared ? state.readMs : clock.monotonic()),
-    stats: () => ({ inFlight: inFlight + scheduler.probes, ...scheduler.stats(lease.now()) }),
+    stats() {
+      const now = lease.now()
+      return { inFlight: inFlight + scheduler.probes, queue: queue.summary(now), ...scheduler.stats(now) }
+    },
     async close(drainMs) {
       stopping.abort()
       putBackPrefetched(() => true)

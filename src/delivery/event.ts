@@ -5,7 +5,7 @@ import { closestName, suggestionOf } from '../values/closest-name.js'
 import { sha256 } from '../values/hash.js'
 import { toSchemaFailures } from '../values/schema-failures.js'
 import { validateEvent } from '../values/validators.generated.js'
-import { type CatalogueEntry, OBJECT_HOOK } from '../webhooks/catalogue.js'
+import { type CatalogueEntry, HOOK_ALIASES, OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { DataResult, DataValidators } from '../webhooks/event-data.js'
 import { eventSchema } from './event-schema.js'
 
@@ -32,10 +32,21 @@ export interface ChannelEvent {
     | 'queue_agent_offer'
     | 'queue_agent_answer'
     | 'channel_dtmf'
+    | 'recording_started'
+    | 'recording_ready'
+    | 'conference_join'
+    | 'conference_leave'
+    | 'device_registered'
+    | 'device_unregistered'
   /** Id of the account in which it happened. */
   readonly accountId: string
   /** Id of the call leg, 1 to 255 printable characters. */
   readonly callId: string
+  /**
+   * Id that all legs of a call have, 1–255 printable characters: usually the id of its first leg. A leg that joins an older
+   * call in a transfer has the id of that call from then on.
+   */
+  readonly callGroupId?: string | undefined
   /** Id of the leg at the other end, 1–255 printable characters. */
   readonly otherLegCallId?: string | undefined
   /** Direction of the leg, seen from the platform; sent as `call_direction`. */
@@ -54,10 +65,30 @@ export interface ChannelEvent {
   readonly callerIdName?: string | undefined
   /** Number of the caller. */
   readonly callerIdNumber?: string | undefined
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly calleeIdName?: string | undefined
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly calleeIdNumber?: string | undefined
+  /** Who answered the call, from the answer on. Absent if only the platform did. */
+  readonly answeredBy?:
+    | {
+        /** Number of the party. */
+        readonly number?: string | undefined
+        /** Name of the party. */
+        readonly name?: string | undefined
+        /** Id of its leg, 1–255 printable characters. */
+        readonly callId?: string | undefined
+      }
+    | undefined
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?:
+    | {
+        /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+        readonly kind?: 'extension' | 'trunk' | 'gateway' | undefined
+        /** Its name on the platform. */
+        readonly name?: string | undefined
+      }
+    | undefined
   /** Id of the user who owns the authorizing device. */
   readonly ownerId?: string | undefined
   /** Id of the account that resells to this one. */
@@ -88,12 +119,20 @@ export interface ChannelEvent {
   readonly hangupCause?: string | undefined
   /** `channel_destroy`: the cause as a protocol code, such as `sip:200`. */
   readonly hangupCode?: string | undefined
-  /** `channel_destroy`: duration of the leg in whole seconds, 0–2,147,483,647. */
+  /** `channel_destroy`: duration of the leg in whole seconds, rounded down, 0–2,147,483,647. */
   readonly durationSeconds?: number | undefined
-  /** `channel_destroy`: time until the answer in whole seconds, 0–2,147,483,647. */
+  /** `channel_destroy`: `durationSeconds` minus `billingSeconds`, 0–2,147,483,647. */
   readonly ringingSeconds?: number | undefined
-  /** `channel_destroy`: time from the answer to the end in whole seconds, 0–2,147,483,647. */
+  /** `channel_destroy`: time from the answer to the end in whole seconds, rounded down, 0–2,147,483,647. */
   readonly billingSeconds?: number | undefined
+  /**
+   * `channel_destroy`: duration of the leg in milliseconds, 0–2,147,483,647,000; `recording_ready`: length of the recording.
+   */
+  readonly durationMs?: number | undefined
+  /** `channel_destroy`: time until the answer in milliseconds, or the duration if there was none. */
+  readonly ringingMs?: number | undefined
+  /** `channel_destroy`: time from the answer to the end in milliseconds. */
+  readonly billingMs?: number | undefined
   /** `channel_transferee`, `channel_transferor`: `attended` if the transferring party spoke to the new one before. */
   readonly transferType?: 'blind' | 'attended' | undefined
   /** `channel_transferee`, `channel_transferor`: number that the call is transferred to. */
@@ -138,6 +177,28 @@ export interface ChannelEvent {
   readonly dtmfDigit?: string | undefined
   /** `channel_dtmf`: how long it was pressed, in milliseconds, 0–2,147,483,647. */
   readonly dtmfDurationMs?: number | undefined
+  /** `recording_…`: file of the recording, as the switch names it. */
+  readonly path?: string | undefined
+  /**
+   * `recording_ready`: why the recording ended: `hangup` (with the call), `stopped` (by a command), `max_length` or `failed`.
+   */
+  readonly reason?: string | undefined
+  /** `conference_…`: name of the conference. */
+  readonly name?: string | undefined
+  /** `conference_…`: id of the member in the conference. */
+  readonly member?: string | undefined
+  /** `conference_…`: how many members the conference has afterwards. */
+  readonly members?: number | undefined
+  /** `device_…`: user of the device at its realm. */
+  readonly username?: string | undefined
+  /** `device_…`: realm at which the device is registered. */
+  readonly realm?: string | undefined
+  /** `device_…`: address under which the device can be reached, a SIP Contact. */
+  readonly contact?: string | undefined
+  /** `device_…`: model and version of the device, as it says. */
+  readonly userAgent?: string | undefined
+  /** `device_registered`: seconds until the registration ends unless it is renewed, 0–2,147,483,647. */
+  readonly expires?: number | undefined
   /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
   readonly idempotencyKey?: string | undefined
 }
@@ -255,6 +316,8 @@ export function checkEvent(
     })
   }
   const event = copy as CheckedEvent
+  const alias = isKnownHook(event.hook) ? undefined : HOOK_ALIASES.get(event.hook)
+  if (alias !== undefined && isKnownHook(alias)) (event as { hook: string }).hook = alias
   if (!isKnownHook(event.hook)) throw invalidEvent('hook', unregistered(event.hook, knownHooks))
   checkCustomFields(copy as CustomFields, isOrdered, custom)
   for (const key of Object.keys(event)) {

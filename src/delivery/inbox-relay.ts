@@ -81,7 +81,7 @@ async function relayEntries(deps: InboxRelayDeps, entries: readonly InboxEntry[]
     prepared.push(readEntry(entry))
   }
   const ids = entries.map(({ id }) => id)
-  const accepted = await acceptPreparedEvents(deps, prepared, ids)
+  const accepted = await acceptPreparedEvents(deps, prepared, { source: 'transaction', inboxIds: ids })
   accepted.forEach((result, index) => {
     if (!result.duplicate) deps.onAccepted(prepared[index]!.event, result)
   })

@@ -27,7 +27,7 @@ export type Payload = Readonly<Record<string, unknown>>
  * (`internal_leg`); the event is of an account below and `includeSubaccounts` is false, or of one outside (`account`); its
  * `filter` does not pass (`filter`).
  */
-type Mismatch =
+export type Mismatch =
   | 'disabled'
   | 'account_disabled'
   | 'hook'

@@ -5,6 +5,7 @@ import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
 import { reservedFieldOf } from '../webhooks/reserved-fields.js'
 import type { StoredAttempt } from './attempt-record.js'
 import type { CheckedEvent } from './event.js'
+import type { Matchable, Payload } from './match.js'
 
 /**
  * The payload of a channel event as KAZOO's webhooks send it (`webhooks_channel_util:base_hook_event`):
@@ -28,6 +29,7 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     // A document is no call, and neither is an event with a key: they are only ordered like those of a call.
     call_id: event.hook === OBJECT_HOOK || event.orderingKey !== undefined ? undefined : event.callId,
     ordering_key: event.orderingKey,
+    call_group_id: event.callGroupId,
     other_leg_call_id: event.otherLegCallId,
     call_direction: event.direction,
     timestamp: toGregorian(event.timestampMs),
@@ -40,6 +42,8 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     caller_id_number: event.callerIdNumber,
     callee_id_name: event.calleeIdName,
     callee_id_number: event.calleeIdNumber,
+    answered_by: event.answeredBy && answererFields(event.answeredBy),
+    endpoint: event.endpoint,
     owner_id: event.ownerId,
     reseller_id: event.resellerId,
     authorizing_id: event.authorizingId,
@@ -58,6 +62,9 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     duration_seconds: event.durationSeconds,
     ringing_seconds: event.ringingSeconds,
     billing_seconds: event.billingSeconds,
+    duration_ms: event.durationMs,
+    ringing_ms: event.ringingMs,
+    billing_ms: event.billingMs,
     transfer_type: event.transferType,
     transfer_to: event.transferTo,
     target_call_id: event.targetCallId,
@@ -80,11 +87,35 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     agent_call_id: event.agentCallId,
     dtmf_digit: event.dtmfDigit,
     dtmf_duration_ms: event.dtmfDurationMs,
+    path: event.path,
+    reason: event.reason,
+    name: event.name,
+    member: event.member,
+    members: event.members,
+    username: event.username,
+    realm: event.realm,
+    contact: event.contact,
+    user_agent: event.userAgent,
+    expires: event.expires,
     id: event.documentId,
     type: event.documentType,
     action: event.documentAction,
     data: event.data,
     event_id: eventId,
+  }
+}
+
+function answererFields({ number, name, callId }: NonNullable<CheckedEvent['answeredBy']>) {
+  return { number, name, call_id: callId }
+}
+
+/** What matching reads of an event, from its payload; in form encoding all fields are texts. */
+export function matchableOf(payload: Payload): Omit<Matchable, 'hook' | 'accountId'> {
+  const { is_internal_leg: isInternal, type, action } = payload
+  return {
+    isInternalLeg: isInternal === true || isInternal === 'true',
+    ...(typeof type === 'string' && { documentType: type }),
+    ...(typeof action === 'string' && { documentAction: action }),
   }
 }
 
@@ -168,7 +199,7 @@ export type CallParties = NonNullable<StoredAttempt['call']>
  * names none. Of a body that was cut off, those that it names before its first object or list.
  */
 export function partiesOf(body: string): StoredAttempt['call'] {
-  const fields = parseBody(body)
+  const fields = fieldsOf(body)
   const parties: { -readonly [Name in keyof CallParties]: CallParties[Name] } = {}
   for (const [name, key] of PARTY_KEYS) {
     const value = fields[key]
@@ -187,7 +218,8 @@ const PARTY_KEYS = [
   ['callerName', 'caller_id_name'],
 ] as const
 
-function parseBody(body: string): Readonly<Record<string, unknown>> {
+/** The fields of a payload, from the body of a request in either encoding. Of a body that was cut off, the first ones. */
+export function fieldsOf(body: string): Payload {
   if (!body.startsWith('{')) return Object.fromEntries(new URLSearchParams(body))
   try {
     return JSON.parse(body) as Record<string, unknown>

@@ -173,6 +173,8 @@ export function checkPolicy<P extends RetryPolicy>(policy: P): P {
     default:
       throw new RangeError("retryPolicy.kind must be 'exponential', 'constant', 'schedule' or 'custom'")
   }
+  if (policy.jitter === undefined)
+    throw new RangeError(`retryPolicy.jitter is missing: make the policy with ${policy.kind}()`)
   if (!(policy.jitter >= 0 && policy.jitter <= 1))
     throw new RangeError('retryPolicy.jitter must be from 0 to 1')
   if (policy.retryOn !== 'failure' && policy.retryOn !== 'transport') {

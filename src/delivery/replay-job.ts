@@ -86,10 +86,20 @@ export function fromStoredReplay({ id, state, createdMs, endedMs, revision, doc 
 export const hasEnded = ({ state }: Pick<ReplayJob, 'state'>) =>
   state === 'completed' || state === 'cancelled'
 
-/** The job with another state. @throws `Conflict` for a job that has ended */
-export function withState(job: ReplayJob, state: ReplayState, now: number): ReplayJob {
+/**
+ * The job with another state.
+ *
+ * @param kind names it in messages. Default: `replay`
+ * @throws `Conflict` for a job that has ended
+ */
+export function withState<Job extends Pick<ReplayJob, 'state' | 'revision' | 'endedMs'>>(
+  job: Job,
+  state: ReplayState,
+  now: number,
+  kind = 'replay',
+): Job {
   if (job.state === state) return job
-  if (hasEnded(job)) throw new HookswitchError('Conflict', `this replay is ${job.state}`, { field: 'state' })
+  if (hasEnded(job)) throw new HookswitchError('Conflict', `this ${kind} is ${job.state}`, { field: 'state' })
   const next = { ...job, state, revision: job.revision + 1 }
   return hasEnded(next) ? { ...next, endedMs: now } : next
 }

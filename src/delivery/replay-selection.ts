@@ -26,6 +26,8 @@ export interface ReplayRequest {
   readonly callId?: string | undefined
   /** Only events with a field that contains exactly this number or name, as `+493012345`. Default: all. */
   readonly number?: string | undefined
+  /** Only webhooks whose URL has this host: `crm.example.com` on any port, `127.0.0.1:8080`. Not with `webhookId`. Default: all. */
+  readonly host?: string | undefined
   /** True: also deliveries that a replay has delivered or is about to deliver. Default false. */
   readonly includeRecovered?: boolean | undefined
 }

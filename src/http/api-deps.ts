@@ -3,6 +3,7 @@ import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log } from '../ports.js'
 import type { Core } from '../runtime/core.js'
 import type { EraseRequest, EraseResult } from '../runtime/erase.js'
+import type { OperatorApi } from '../runtime/operator-api.js'
 import type { PublishDeps } from '../runtime/publish.js'
 import type { ReplayApi } from '../runtime/replay-api.js'
 import type { WebhookApi } from '../runtime/webhook-api.js'
@@ -27,6 +28,8 @@ export interface ApiDeps {
   readonly webhooks: WebhookApi
   /** `hs.replays`. */
   readonly replays: ReplayApi
+  /** `hs.operator.jobs`. */
+  readonly jobs: OperatorApi['jobs']
   /** `hs.erase`. */
   erase(request: EraseRequest): Promise<EraseResult>
   /** Dependencies of `hs.publish`. */

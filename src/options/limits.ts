@@ -17,6 +17,7 @@ export const LIMIT_NAMES = [
   'maxDeliveriesPerRequest',
   'attemptsPerWebhook',
   'retentionDays',
+  'unwantedRetentionSeconds',
 ] as const satisfies readonly (keyof Limits)[]
 
 /** Limits of a running instance, as in the options of `createHookswitch`. Absent ones stay as they are. */
@@ -36,4 +37,5 @@ export type Limits = Pick<
   | 'maxDeliveriesPerRequest'
   | 'attemptsPerWebhook'
   | 'retentionDays'
+  | 'unwantedRetentionSeconds'
 >

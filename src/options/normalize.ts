@@ -139,6 +139,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions, Validator>> = {
   statistics: boolean,
   attemptsPerWebhook: wholeNumber(1, 1_000_000),
   retentionDays: numberAtLeast(0.001),
+  unwantedRetentionSeconds: wholeNumber(0, SECONDS_PER_YEAR),
   maxHistoryBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER),
   maxStreams: wholeNumber(1, 100_000),
   maxStreamsPerAccount: wholeNumber(1, 100_000),

@@ -159,6 +159,11 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   /** Days for which attempts and ended deliveries are kept, those that were not delivered whatever their number. Default 30. */
   readonly retentionDays?: number | undefined
   /**
+   * Seconds for which accepted events that no webhook wanted are kept, for `hookswitch why`; at most 10,000 of an account and
+   * 1,000,000 in all. A crash may lose the last second of them. 0: they are not kept. Default 86,400 (one day).
+   */
+  readonly unwantedRetentionSeconds?: number | undefined
+  /**
    * About how many bytes events, attempts and ended deliveries may take in the store, at least 1 MiB. Above it the oldest that
    * were delivered are removed first, then the oldest of the rest. Default: no limit.
    */
@@ -255,6 +260,7 @@ export const OPTION_DEFAULTS = Object.freeze({
   statistics: true,
   attemptsPerWebhook: 1000,
   retentionDays: 30,
+  unwantedRetentionSeconds: 86_400,
   maxStreams: 1000,
   maxStreamsPerAccount: 50,
   maxStreamsPerToken: 10,

@@ -63,6 +63,17 @@ export const ACCOUNT_CALLS = {
   rotateApiKey: ['rotateApiKey', account],
 } as const
 
+export const JOB_CALLS = {
+  start: [
+    'startJob',
+    (
+      { id: jobId, count }: { readonly id: string; readonly count: number },
+      { action, accountId }: { readonly action: string; readonly accountId?: string | undefined },
+    ) => ({ accountId, details: { jobId, action, count } }),
+  ],
+  set: ['setJob', (_: unknown, jobId: string, state: string) => ({ details: { jobId, state } })],
+} as const
+
 export const WEBHOOK_CALLS = {
   create: [
     'createWebhook',

@@ -9,6 +9,7 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
+import { createCallIndex } from '../delivery/call-index.js'
 import type { DeliveryEvents } from '../delivery/delivery-events.js'
 import { createDispatcher, type Dispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf, type PublishedEvent } from '../delivery/event.js'
@@ -146,6 +147,8 @@ export function createCore(
       endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
+        if (name === 'webhook_paused') metrics.count('hookswitch_pauses_total', 1, 'began')
+        else if (name === 'webhook_resumed') metrics.count('hookswitch_pauses_total', 1, 'ended')
         metaEvents.observe(name, payload, delivery)
         notifyStreams(streams, exchange, options.recordSuccesses, name, payload, delivery?.body)
         events.emit(name, payload as never)
@@ -189,20 +192,24 @@ export function createCore(
     onListed: deps.accountsListed,
     ...(options.directory ? {} : { accountDeps }),
   }
-  const logRemoval = (accountId: string) => log.info({ accountId }, 'an account was removed')
+  async function onRemoved(accountId: string): Promise<void> {
+    log.info({ accountId }, 'an account was removed')
+    // A hold that stays after a failure can still be released.
+    await holds.accountRemoved(accountId).catch(() => {})
+  }
   const allAccounts = accountService(accountServiceDeps)
   const accounts: AccountService = {
     ...allAccounts,
     async remove(accountId) {
       await allAccounts.remove(accountId)
-      logRemoval(accountId)
+      await onRemoved(accountId)
     },
   }
   const admin = accountAdmin({
     ...accountServiceDeps,
     accountRules: options,
     documentChanged: deps.documentChanged,
-    onRemoved: logRemoval,
+    onRemoved,
   })
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,
@@ -237,6 +244,10 @@ export function createCore(
     attemptTimeoutMs: options.attemptTimeoutMs,
     maxAgeMsOf,
   }
+  const callIndex = createCallIndex(
+    { store: store.callIndex, clock, log, fingerprints: cipher.fingerprints },
+    options,
+  )
   const accept: AcceptDeps = {
     clock,
     directory: lineages,
@@ -250,6 +261,7 @@ export function createCore(
     limits: options,
     isClosing: dispatcher.isClosing,
     metrics,
+    callIndex,
   }
   const metaEvents = createMetaEvents({ accept, clock, log })
   return {
@@ -258,6 +270,7 @@ export function createCore(
     newId,
     auth,
     metaEvents,
+    callIndex,
     accounts,
     admin,
     webhooks,

@@ -12,6 +12,7 @@ import type { Store } from '../store/contract.js'
 import { isNumber, NUMBER_RULE, withoutPlus } from '../values/number-text.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
+import { isWebhookJob } from './webhook-job.js'
 
 /** What to erase: one call, all calls of a number, or, with neither, everything recorded about an account's calls. */
 export type EraseRequest = {
@@ -24,6 +25,9 @@ export type EraseResult = { readonly callIds?: readonly string[]; readonly rows:
 /** Rows removed, or bodies searched, per statement: a larger batch would delay calls of the store that wait behind it. */
 const BATCH = 200
 
+/** Calls of a number that are read from the call index: more than there are unwanted events of one account. */
+const MAX_INDEXED = 100_000
+
 /** Stands for a call or number in the request of a replay. */
 const ERASED = '[erased]'
 
@@ -31,18 +35,27 @@ const KEYS = ['accountId', 'callId', 'number']
 
 /**
  * Erases the records of calls permanently: events, deliveries (pending ones too), attempts, numbers, legs, keys, and what
- * sources keep of open legs; replay jobs no longer name them. For a whole account also its deleted webhooks and replay jobs; its live webhooks, tokens and users have their own operations.
+ * sources keep of open legs, the call index; replay jobs no longer name them. For a whole account also its deleted webhooks and replay jobs; its live webhooks, tokens and users have their own operations.
  *
  * @throws `InvalidInput` naming the field, `StoreUnavailable`
  */
-export async function erase({ store, clock, auth }: Core, request: EraseRequest): Promise<EraseResult> {
+export async function erase(
+  { store, clock, auth, callIndex }: Core,
+  request: EraseRequest,
+): Promise<EraseResult> {
   const failures = validate(request)
   if (failures.length > 0) throw invalidInput(failures)
   const { deliveries, openLegs } = store
   const { accountId, callId, number } = request
+  // What this node has noted is written now, and erased with the rest.
+  await callIndex.flush()
 
   async function findCallsMentioning(text: string): Promise<string[]> {
     const found = new Set(await openLegs.mentions(accountId, text))
+    // Events that no webhook wanted have no body.
+    const numbers = callIndex.hashesOf(text)
+    const indexed = await store.callIndex.calls({ accountId, numbers, limit: MAX_INDEXED })
+    for (const call of indexed) found.add(call.callId)
     let cursor: number | undefined
     do {
       const page = await deliveries.mentions(accountId, text, cursor, BATCH)
@@ -55,7 +68,8 @@ export async function erase({ store, clock, auth }: Core, request: EraseRequest)
 
   async function eraseInBatches(erasure: Erasure): Promise<number> {
     let rows = 0
-    for (const port of [deliveries, openLegs]) {
+    // The call index last: what is written to it afterwards finds no event.
+    for (const port of [deliveries, openLegs, store.callIndex]) {
       for (;;) {
         const count = await port.erase(erasure, BATCH)
         if (count === 0) break
@@ -133,7 +147,8 @@ async function eraseFromReplays(
   for (let after: StoredReplay | undefined; ; ) {
     const page = await replays.list({ limit: BATCH, ...(after && { after }) })
     for (let stored of page) {
-      for (;;) {
+      // Those that change webhooks name no call.
+      for (; !isWebhookJob(stored); ) {
         const erased = withoutCalls(fromStoredReplay(stored), calls, now)
         if (!erased || (await replays.replace(toStoredReplay(erased)))) break
         // Its progress was written meanwhile, or it was pruned.

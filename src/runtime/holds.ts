@@ -20,8 +20,13 @@ export interface Holds {
   read(): Promise<HeldAccounts>
   /** @param accountId absent: all accounts. @throws `NotFound` for an account that does not exist */
   hold(accountId: string | undefined): Promise<HeldAccounts>
-  /** @param accountId absent: all accounts, apart from those that are held by themselves. @throws `NotFound` for what is no id */
+  /**
+   * @param accountId absent: all accounts, apart from those that are held by themselves
+   * @throws `NotFound` for an account that neither is held nor exists
+   */
   release(accountId: string | undefined): Promise<HeldAccounts>
+  /** Ends the hold of an account that was removed. */
+  accountRemoved(accountId: string): Promise<void>
 }
 
 /** @param onChange called when this node has read that something else is held */
@@ -49,18 +54,26 @@ export function createHolds(
     return { all: held.has(ALL_ACCOUNTS), accountIds: scopes.filter((scope) => scope !== ALL_ACCOUNTS) }
   }
 
+  async function assertAccount(accountId: string | undefined): Promise<void> {
+    if (accountId !== undefined && (await directory.lineage(accountId)).length === 0)
+      throw notFound(accountId, 'account')
+  }
+
   return {
     isHeld: (accountId) => held.size > 0 && (held.has(ALL_ACCOUNTS) || held.has(accountId)),
     read,
     async hold(accountId) {
-      if (accountId !== undefined && (await directory.lineage(accountId)).length === 0)
-        throw notFound(accountId, 'account')
-      await holds.put(scopeOf(accountId))
+      const scope = scopeOf(accountId)
+      await assertAccount(accountId)
+      await holds.put(scope)
       return read()
     },
     async release(accountId) {
-      await holds.remove(scopeOf(accountId))
+      if (!(await holds.remove(scopeOf(accountId)))) await assertAccount(accountId)
       return read()
+    },
+    async accountRemoved(accountId) {
+      if (await holds.remove(accountId)) await read()
     },
   }
 }

@@ -31,11 +31,88 @@ export interface OperatorApi {
     /** Only the webhooks of this account, without the accounts below it. Default: all accounts. */
     readonly accountId?: string | undefined
   }): ReturnType<OperatorApi['holds']>
-  /** Ends a hold: what waits is sent, oldest first. Nothing changes if it was not held. */
+  /**
+   * Ends a hold: what waits is sent, oldest first. Nothing changes if it was not held. Rejects with `NotFound` for an account that
+   * neither is held nor exists.
+   */
   release(options?: {
     /** The hold of this account. Default: that of all accounts; accounts that are held by themselves stay so. */
     readonly accountId?: string | undefined
   }): ReturnType<OperatorApi['holds']>
+  /**
+   * Jobs that change webhooks of all accounts. A node works on them and others take over when it ends; what a job has changed is
+   * not changed again.
+   */
+  readonly jobs: {
+    /** Counts what a job would change, or a hold would concern; writes nothing. Throws `NotFound`, `InvalidInput`. */
+    count(request: {
+      /**
+       * `resume`: end the pauses of failing webhooks. `reenable`: enable what the service has disabled. `hold`: hold or release
+       * deliveries; only with `accountId`.
+       */
+      readonly action: 'resume' | 'reenable' | 'hold'
+      /** Only webhooks of this account, without the accounts below it. Default: all accounts. */
+      readonly accountId?: string | undefined
+      /** Only webhooks whose last attempt failed for this cause: a code of `FAILURE_CAUSES`, or a status as `503`. Default: any. */
+      readonly cause?: string | undefined
+      /** Only webhooks whose URL has this host: `crm.example.com` on any port, `127.0.0.1:8080`. Default: any. */
+      readonly host?: string | undefined
+      /** Only webhooks that have failed since this time or a later one, Unix ms. Default: any. */
+      readonly sinceMs?: number | undefined
+      /** Only webhooks that have failed since this time or an earlier one, Unix ms. Default: any. */
+      readonly untilMs?: number | undefined
+    }): Promise<{
+      /** Webhooks that are concerned. */
+      readonly webhooks: number
+      /** Accounts of these webhooks. */
+      readonly accounts: number
+      /** Deliveries that wait for them; for webhooks of other nodes, at most 1,000 of each are counted. */
+      readonly deliveries: number
+    }>
+    /**
+     * Starts a job. Returns the one that has not ended if there is one with the same request. Throws `NotFound`, `InvalidInput`,
+     * `TooManyReplays`.
+     */
+    start(
+      request: Omit<Parameters<OperatorApi['jobs']['count']>[0], 'action'> & {
+        /** As of `count`. */
+        readonly action: 'resume' | 'reenable'
+      },
+    ): Promise<{
+      /** 32 lower-case hex digits. */
+      readonly id: string
+      /** What it does. */
+      readonly action: 'resume' | 'reenable'
+      /** Which webhooks it concerns, as requested. */
+      readonly selection: Omit<Parameters<OperatorApi['jobs']['count']>[0], 'action'>
+      /** Where it is. The last two are final. */
+      readonly state: 'running' | 'paused' | 'cancelled' | 'completed'
+      /** When it was requested: store time, ms. */
+      readonly createdMs: number
+      /** When it was completed or cancelled: store time, ms. Absent before. */
+      readonly endedMs?: number
+      /** Webhooks that were selected when it was requested. */
+      readonly count: number
+      /** Webhooks that it has changed: not those that somebody else has changed, or whose trouble was over or began meanwhile. */
+      readonly changed: number
+      /** Raised by every change. */
+      readonly revision: number
+    }>
+    /** One job. Throws `NotFound`. */
+    read(id: string): ReturnType<OperatorApi['jobs']['start']>
+    /** Newest first. Throws `InvalidInput`. */
+    list(options?: {
+      /** Only jobs behind this one, in the order of the list. */
+      readonly after?: { readonly createdMs: number; readonly id: string } | undefined
+      /** 1–200, default 50. */
+      readonly limit?: number | undefined
+    }): Promise<readonly Awaited<ReturnType<OperatorApi['jobs']['start']>>[]>
+    /**
+     * Pauses, continues or cancels a job; what it has changed stays changed. Throws `NotFound`, `Conflict` for a job that has ended,
+     * `InvalidInput`.
+     */
+    set(id: string, state: 'running' | 'paused' | 'cancelled'): ReturnType<OperatorApi['jobs']['start']>
+  }
   /** Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. Throws `InvalidInput`. */
   unhealthy(options?: {
     /** Only webhooks in these states. Default: all of them. */
@@ -79,8 +156,9 @@ const SEARCH_OPTIONS = [
 ] as const
 
 /** @param core returns the running instance; throws while there is none */
-export function createOperatorApi(core: () => Core): OperatorApi {
+export function createOperatorApi(core: () => Core, jobs: OperatorApi['jobs']): OperatorApi {
   return {
+    jobs,
     holds: async () => core().holds.read(),
     async hold(options) {
       checkOptionNames('operator.hold', options, ['accountId'])

@@ -60,6 +60,11 @@ export interface PublishOptions {
    * option `tracing` the active context of the calling code, else none.
    */
   readonly traceparent?: string | undefined
+  /**
+   * What publishes, 1 to 255 characters: `hookswitch why` and the page show it. Sources of switches name themselves. Not stored with
+   * the option `tx`. Default: `application`.
+   */
+  readonly source?: string | undefined
 }
 
 /** Dependencies of publishing. */
@@ -72,7 +77,13 @@ export interface PublishDeps {
   readonly limits: BatchLimits
 }
 
-const OPTION_NAMES: readonly (keyof PublishOptions)[] = ['idempotencyKey', 'tx', 'traceparent', 'atomic']
+const OPTION_NAMES: readonly (keyof PublishOptions)[] = [
+  'idempotencyKey',
+  'tx',
+  'traceparent',
+  'atomic',
+  'source',
+]
 
 /** Publishes one event of the host, or a list. */
 export function publish(
@@ -80,7 +91,7 @@ export function publish(
   input: unknown,
   options: PublishOptions,
 ): Promise<Published | StagedEvent | readonly (Published | StagedEvent | Refused)[]> {
-  const { idempotencyKey, atomic, tx } = options
+  const { idempotencyKey, atomic, tx, source } = options
   const isList = Array.isArray(input)
   // A copy, since the host may change its list while it is being stored.
   const inputs: readonly unknown[] = isList ? [...input] : [withKey(input, idempotencyKey)]
@@ -88,16 +99,19 @@ export function publish(
   try {
     checkOptionNames('publish', options, OPTION_NAMES)
     parent = checkTraceparent(options.traceparent)
+    checkSource(source)
     if (isList) checkListOptions(options)
   } catch (thrown) {
     return Promise.reject(countRefused(deps, thrown, inputs.length))
   }
   if (!isList)
     return tx === undefined
-      ? publishEvents(deps, inputs, parent, false).then(first)
+      ? publishEvents(deps, inputs, parent, false, source).then(first)
       : stage(deps, inputs[0], tx, parent)
   if (tx !== undefined) return stageList(deps, inputs, tx, parent, atomic === true)
-  return atomic === true ? publishEvents(deps, inputs, parent, true) : publishSeparately(deps, inputs, parent)
+  return atomic === true
+    ? publishEvents(deps, inputs, parent, true, source)
+    : publishSeparately(deps, inputs, parent, source)
 }
 
 const first = <Item>(items: readonly Item[]): Item => items[0]!
@@ -129,6 +143,24 @@ function checkTraceparent(traceparent: unknown): string | undefined {
   if (parsed !== undefined) return parsed
   const message = 'must be a traceparent of W3C Trace Context'
   throw invalidInput([{ path: 'traceparent', rule: 'wrong_format', message }])
+}
+
+const MAX_SOURCE = 255
+
+/** @throws `InvalidInput` */
+function checkSource(source: unknown): void {
+  if (source === undefined) return
+  if (
+    typeof source === 'string' &&
+    source !== '' &&
+    source.length <= MAX_SOURCE &&
+    source.isWellFormed() &&
+    !source.includes('\0')
+  )
+    return
+  throw invalidInput([
+    { path: 'source', rule: 'error', message: `must be a text of 1 to ${MAX_SOURCE} characters` },
+  ])
 }
 
 /** Writes one event into the inbox, in the host's transaction. @param parent already checked */
@@ -227,12 +259,14 @@ const PUBLISH_ATTRIBUTES: SpanAttributes = Object.freeze({
  *
  * @param parent `traceparent` of the publisher, already checked
  * @param isList whether errors name the place of the event
+ * @param source `PublishOptions.source`, already checked
  */
 export async function publishEvents(
   deps: PublishDeps,
   inputs: readonly unknown[],
   parent: string | undefined,
   isList: boolean,
+  source?: string,
 ): Promise<readonly Published[]> {
   const span = deps.tracing?.begin('publish', parent, PUBLISH_ATTRIBUTES)
   try {
@@ -243,7 +277,8 @@ export async function publishEvents(
     const onChecked = (events: readonly CheckedEvent[]) => {
       checked = events
     }
-    const accepted = await acceptEvents(core.accept, inputs, span?.traceparent ?? parent, onChecked, isList)
+    const context = span?.traceparent ?? parent
+    const accepted = await acceptEvents(core.accept, inputs, context, onChecked, isList, source)
     const published = accepted.map((event, index) => announce(core, checked[index]!, event))
     countAccepted(deps, published)
     if (attributesOf) span.end(attributesOf(published))
@@ -259,14 +294,17 @@ async function publishSeparately(
   deps: PublishDeps,
   inputs: readonly unknown[],
   parent: string | undefined,
+  source: string | undefined,
 ): Promise<readonly (Published | Refused)[]> {
   const span = deps.tracing?.begin('publish', parent, PUBLISH_ATTRIBUTES)
   try {
     const core = deps.core()
     let checked: readonly (CheckedEvent | undefined)[] = []
-    const settled = await acceptSeparately(core.accept, inputs, span?.traceparent ?? parent, (events) => {
+    const onChecked = (events: readonly (CheckedEvent | undefined)[]) => {
       checked = events
-    })
+    }
+    const context = span?.traceparent ?? parent
+    const settled = await acceptSeparately(core.accept, inputs, context, onChecked, source)
     const results = settled.map((result, index) =>
       result.status === 'rejected'
         ? refusedOf(deps, result.reason)
@@ -339,6 +377,7 @@ const REASONS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_events_ref
   QueueFull: 'queue_full',
   StoreUnavailable: 'store',
   StoreCorrupt: 'store',
+  Closing: 'closing',
 }
 
 /** Counts refused events and returns the error unchanged. */

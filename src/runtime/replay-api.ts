@@ -13,11 +13,14 @@ import {
   withState,
 } from '../delivery/replay-job.js'
 import { isReplayable, type ReplayRequest, statesOf } from '../delivery/replay-selection.js'
+import type { ReplayListQuery } from '../delivery/replay-store.js'
 import { checkOptionNames, HookswitchError, invalidInput, notFound, unknownFields } from '../errors.js'
 import { defined } from '../values/defined.js'
 import { isNumber, NUMBER_RULE } from '../values/number-text.js'
 import type { Core } from './core.js'
-import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
+import { findDeliveriesOfCalls, type ReplayTarget, replayTargets } from './replay-targets.js'
+import { canonicalHost } from './trouble-selection.js'
+import { isWebhookJob, listStoredJobs } from './webhook-job.js'
 
 /** Replays of many deliveries: jobs that run until every selected delivery is accepted again. */
 export interface ReplayApi {
@@ -27,7 +30,14 @@ export interface ReplayApi {
    */
   start(request: ReplayRequest): Promise<ReplayJob>
   /** Counts what `start` would repeat; writes nothing. Throws `NotFound`, `InvalidInput`. */
-  count(request: ReplayRequest): Promise<number>
+  count(request: ReplayRequest): Promise<{
+    /** Deliveries. */
+    readonly count: number
+    /** Webhooks that have them. */
+    readonly webhooks: number
+    /** Accounts of these webhooks. */
+    readonly accounts: number
+  }>
   /** One job. Throws `NotFound`, with `accountId` for a job of another account too. */
   read(id: string, accountId?: string): Promise<ReplayJob>
   /** Newest first. Throws `InvalidInput`. */
@@ -73,7 +83,8 @@ type Deps = Pick<
 export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
   async function find(id: string, accountId: string | undefined): Promise<ReplayJob> {
     const stored = await core().store.replays.read(id)
-    if (!stored || (accountId !== undefined && stored.accountId !== accountId)) throw notFound(id, 'replay')
+    if (!stored || isWebhookJob(stored) || (accountId !== undefined && stored.accountId !== accountId))
+      throw notFound(id, 'replay')
     return fromStoredReplay(stored)
   }
 
@@ -85,7 +96,7 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
       await checkUnfinished(deps, accountId)
       const now = Math.floor(deps.dispatcher.now())
       const bounded = { ...request, createdToMs: Math.min(request.createdToMs ?? now, now) }
-      const count = await countOf(deps, bounded)
+      const { count } = await countOf(deps, bounded)
       const job = newReplayJob(deps.newId(), bounded, now, count)
       const started = count > 0 ? job : withState(job, 'completed', now)
       await deps.store.replays.create(toStoredReplay(started))
@@ -100,10 +111,12 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
     read: async (id, accountId) => find(id, accountId),
     async list(options = {}) {
       checkOptionNames('replays.list', options, ['accountId', 'after', 'limit'])
-      const { limit = DEFAULT_LIMIT } = options
-      if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-        throw invalid('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
-      return (await core().store.replays.list({ ...defined(options), limit })).map(fromStoredReplay)
+      const { accountId } = options
+      if (accountId !== undefined && typeof accountId !== 'string')
+        throw invalid('accountId', 'must be a text')
+      const query = { ...checkJobPage(options), ...defined({ accountId }) }
+      const found = await listStoredJobs(core().store.replays, query, (job) => !isWebhookJob(job))
+      return found.map(fromStoredReplay)
     },
     async set(id, state, accountId) {
       if (!SETTABLE_STATES.includes(state))
@@ -121,14 +134,30 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
   }
 }
 
+/** The page of a list of jobs that is requested. @throws `InvalidInput` naming `limit` or `after` */
+export function checkJobPage({ limit = DEFAULT_LIMIT, after }: JobPage): Omit<ReplayListQuery, 'accountId'> {
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LIMIT)
+    throw invalid('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
+  if (after === undefined) return { limit }
+  if (typeof after !== 'object' || typeof after?.createdMs !== 'number' || typeof after.id !== 'string')
+    throw invalid('after', 'must have createdMs and id, as a job of the list')
+  return { limit, after }
+}
+
+type JobPage = Pick<NonNullable<Parameters<ReplayApi['list']>[0]>, 'after' | 'limit'>
+
 /** @throws `TooManyReplays` if an account, or all operators, cannot have another job. */
 async function checkUnfinished({ store }: Deps, accountId: string | undefined): Promise<void> {
   const unfinished = await store.replays.unfinished(MAX_UNFINISHED)
   const own = unfinished.filter((job) => job.accountId === accountId && !fromStoredReplay(job).isAutomatic)
   const most = unfinished.length < MANY_UNFINISHED ? MAX_UNFINISHED_OF_ACCOUNT : 1
   if (unfinished.length < MAX_UNFINISHED && (accountId === undefined || own.length < most)) return
-  throw new HookswitchError('TooManyReplays', 'too many replays have not ended', { retryAfterSeconds: 60 })
+  throw tooManyJobs()
 }
+
+/** The error for a job beyond the limits. */
+export const tooManyJobs = () =>
+  new HookswitchError('TooManyReplays', 'too many replays have not ended', { retryAfterSeconds: 60 })
 
 const invalid = (path: string, message: string) => invalidInput([{ path, rule: 'error', message }])
 
@@ -146,6 +175,7 @@ const FIELDS: readonly (keyof ReplayRequest)[] = [
   'callId',
   'number',
   'includeRecovered',
+  'host',
 ]
 
 /** Checks a request against its rules and the store. @param isStart whether the webhook must be enabled */
@@ -154,8 +184,8 @@ async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Prom
   const request: Record<string, unknown> = defined(given)
   const unknown = unknownFields(request, 'a replay', FIELDS)
   if (unknown.length > 0) throw invalidInput(unknown)
-  const { accountId, webhookId, createdFromMs, createdToMs, hook, number } = request as ReplayRequest
-  for (const path of ['hook', 'reason', 'callId', 'accountId', 'webhookId'] as const) {
+  const { accountId, webhookId, createdFromMs, createdToMs, hook, number, host } = request as ReplayRequest
+  for (const path of ['hook', 'reason', 'callId', 'accountId', 'webhookId', 'host'] as const) {
     const value: unknown = request[path]
     if (value !== undefined && (typeof value !== 'string' || value === '' || value.length > MAX_TEXT))
       throw invalid(path, `must be a text of 1 to ${MAX_TEXT} characters`)
@@ -173,6 +203,10 @@ async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Prom
   if (number !== undefined && !isNumber(number)) throw invalid('number', NUMBER_RULE)
   if (number !== undefined && accountId === undefined) throw invalid('number', 'requires an account')
   if (webhookId !== undefined && accountId === undefined) throw invalid('webhookId', 'requires its account')
+  if (host !== undefined) {
+    if (webhookId !== undefined) throw invalid('host', 'cannot be combined with a webhook')
+    request.host = canonicalHost(host)
+  }
   if (accountId !== undefined && (await deps.auth.lineages.lineage(accountId)).length === 0)
     throw notFound(accountId, 'account')
   if (webhookId === undefined) return request
@@ -183,19 +217,19 @@ async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Prom
 }
 
 /** Counts what a request selects now. */
-async function countOf(deps: Deps, request: ReplayRequest): Promise<number> {
+async function countOf(deps: Deps, request: ReplayRequest): ReturnType<ReplayApi['count']> {
   const { store, clock } = deps
   const targets = await replayTargets(deps, request)
   const calls = await findDeliveriesOfCalls(deps, request, targets)
   if (calls) {
     const isWanted = (row: StoredDelivery) => isReplayable(row, request, Number.POSITIVE_INFINITY)
-    return calls.reduce((sum, { rows }) => sum + rows.filter(isWanted).length, 0)
+    return sumOf(targets, new Map(calls.map((call) => [call.webhookId, call.rows.filter(isWanted).length])))
   }
   const { createdFromMs, createdToMs, hook, reason, includeRecovered = false } = request
-  let count = 0
+  const counts = new Map<string, number>()
   for (let from = 0; from < targets.length; from += WEBHOOKS_PER_COUNT) {
     if (from > 0) await clock.yield()
-    count += await store.deliveries.countReplayable({
+    const counted = await store.deliveries.countReplayable({
       webhookIds: targets.slice(from, from + WEBHOOKS_PER_COUNT).map(({ webhookId }) => webhookId),
       states: statesOf(request),
       includeRecovered,
@@ -204,6 +238,21 @@ async function countOf(deps: Deps, request: ReplayRequest): Promise<number> {
       ...(hook !== undefined && { hooks: [hook] }),
       ...(reason !== undefined && { reason }),
     })
+    for (const [webhookId, count] of counted) counts.set(webhookId, count)
   }
-  return count
+  return sumOf(targets, counts)
+}
+
+/** @param counts of deliveries, by webhook */
+function sumOf(targets: readonly ReplayTarget[], counts: ReadonlyMap<string, number>) {
+  const accounts = new Set<string>()
+  let [count, webhooks] = [0, 0]
+  for (const { webhookId, accountId } of targets) {
+    const own = counts.get(webhookId) ?? 0
+    if (own === 0) continue
+    count += own
+    webhooks += 1
+    accounts.add(accountId)
+  }
+  return { count, webhooks, accounts: accounts.size }
 }

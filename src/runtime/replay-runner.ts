@@ -1,5 +1,6 @@
 /**
- * Works on replay jobs: walks over the ended deliveries of each webhook and accepts those that are selected once more.
+ * Works on replay jobs: walks over the ended deliveries of each webhook and accepts those that are selected once more. Also
+ * calls the steps of the jobs that change webhooks (`webhook-job`).
  *
  * - A job is worked on by the node that owns its shard. How far it is is only in memory: a node that takes it over walks
  *   from the start again, and leaves out what was replayed since the job began. So a crash repeats nothing and skips nothing.
@@ -21,6 +22,7 @@ import { createAutomaticReplays } from './automatic-replays.js'
 import type { Core } from './core.js'
 import { isGone, type PageResult, partsAtOnce, type ReplayPart, replayPage } from './replay-page.js'
 import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
+import { fromStoredJob, isWebhookJob, stepWebhookJob, type WebhookJob } from './webhook-job.js'
 
 /** Replays a second that a node accepts: the rest of its time is for new events. */
 const PER_SECOND = 1_400
@@ -70,7 +72,17 @@ interface Progress {
 
 type Deps = Pick<
   Core,
-  'store' | 'dispatcher' | 'clock' | 'log' | 'newId' | 'accounts' | 'accept' | 'maxAgeMsOf' | 'metrics'
+  | 'store'
+  | 'dispatcher'
+  | 'clock'
+  | 'log'
+  | 'newId'
+  | 'accounts'
+  | 'accept'
+  | 'maxAgeMsOf'
+  | 'metrics'
+  | 'endpoints'
+  | 'webhooks'
 >
 
 /** Starts to work on replay jobs. Its timer does not keep the process alive. */
@@ -86,6 +98,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   /** When the next replays may be accepted, monotonic, ms. */
   let nextMs = 0
   let unfinished: readonly ReplayJob[] = []
+  let webhookJobs: readonly WebhookJob[] = []
   let readAtMs = Number.NEGATIVE_INFINITY
 
   const isOwn = ({ id, request }: ReplayJob) => dispatcher.ownsShardOf(request.webhookId ?? id)
@@ -269,12 +282,34 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   async function readJobs(): Promise<readonly ReplayJob[]> {
     if (!isAwake && !hasFailed && clock.monotonic() - readAtMs < JOBS_MS) return unfinished
     isAwake = hasFailed = false
-    unfinished = (await store.replays.unfinished(MAX_UNFINISHED)).map(fromStoredReplay)
+    const stored = await store.replays.unfinished(MAX_UNFINISHED)
+    unfinished = stored.filter((job) => !isWebhookJob(job)).map(fromStoredReplay)
+    webhookJobs = stored.filter(isWebhookJob).map(fromStoredJob)
     readAtMs = clock.monotonic()
     return unfinished
   }
 
-  /** A step of each job, of one job of each account. @returns whether anything was done */
+  /** A step of each job that changes webhooks. @returns whether any step was done */
+  async function changeWebhooks(): Promise<boolean> {
+    let isBusy = false
+    for (const job of webhookJobs) {
+      if (stopping.signal.aborted) return false
+      if (job.state !== 'running' || !dispatcher.ownsShardOf(job.id)) continue
+      readAtMs = Number.NEGATIVE_INFINITY
+      try {
+        await stepWebhookJob(deps, job)
+        isBusy = true
+      } catch (thrown) {
+        if (stopping.signal.aborted) return false
+        hasFailed = true
+        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        log.warn({ jobId: job.id, reason }, 'a job tries again after a failure')
+      }
+    }
+    return isBusy
+  }
+
+  /** A step of each job, of one replay of each account. @returns whether anything was done */
   async function round(): Promise<boolean> {
     const jobs = await readJobs()
     const running = jobs.filter((job) => job.state === 'running' && isOwn(job))
@@ -295,7 +330,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
         pauseAfter(job, thrown)
       }
     }
-    return busy.size > 0
+    return (await changeWebhooks()) || busy.size > 0
   }
 
   function pauseAfter(job: ReplayJob, thrown: unknown): void {

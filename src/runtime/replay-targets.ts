@@ -3,6 +3,7 @@ import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { type ReplayRequest, statesOf } from '../delivery/replay-selection.js'
 import { invalidInput } from '../errors.js'
 import { withoutPlus } from '../values/number-text.js'
+import { hasHost } from '../webhooks/manage.js'
 import type { Core } from './core.js'
 
 /** A webhook of a replay. */
@@ -18,7 +19,7 @@ interface ReplayedCalls extends ReplayTarget {
 
 type Deps = Pick<Core, 'store' | 'accounts' | 'clock'> & {
   /** Aborts the search. */
-  readonly stopping?: AbortSignal
+  readonly stopping?: AbortSignal | undefined
 }
 
 /** Rows read at a time. */
@@ -35,27 +36,36 @@ const MAX_CALLS = 10_000
  */
 export async function replayTargets(
   { store, accounts, clock, stopping }: Deps,
-  { accountId, webhookId }: ReplayRequest,
+  { accountId, webhookId, host }: ReplayRequest,
   isAlone = false,
 ): Promise<ReplayTarget[]> {
   if (accountId !== undefined && webhookId !== undefined) return [{ accountId, webhookId }]
+  const all = accountId === undefined ? await allTargets({ store, clock, stopping }) : []
+  if (accountId === undefined && host === undefined) return all
+  const ids =
+    accountId === undefined
+      ? [...new Set(all.map((target) => target.accountId))]
+      : [accountId, ...(isAlone ? [] : await accounts.descendants(accountId))]
   const targets: ReplayTarget[] = []
-  if (accountId === undefined) {
-    for (let after: string | undefined; ; await clock.yield()) {
-      stopping?.throwIfAborted()
-      const page = await store.webhooks.ids(PAGE, after)
-      for (const { id, accountId } of page) targets.push({ webhookId: id, accountId })
-      after = page.at(-1)?.id
-      if (page.length < PAGE) return targets
-    }
-  }
-  const ids = isAlone ? [accountId] : [accountId, ...(await accounts.descendants(accountId))]
   for (let from = 0; from < ids.length; from += PAGE) {
-    const webhooks = await store.webhooks.list(ids.slice(from, from + PAGE))
-    for (const { id, accountId } of webhooks) targets.push({ webhookId: id, accountId })
+    stopping?.throwIfAborted()
+    for (const webhook of await store.webhooks.list(ids.slice(from, from + PAGE)))
+      if (host === undefined || hasHost(webhook, host))
+        targets.push({ webhookId: webhook.id, accountId: webhook.accountId })
     await clock.yield()
   }
   return targets
+}
+
+async function allTargets({ store, clock, stopping }: Omit<Deps, 'accounts'>): Promise<ReplayTarget[]> {
+  const targets: ReplayTarget[] = []
+  for (let after: string | undefined; ; await clock.yield()) {
+    stopping?.throwIfAborted()
+    const page = await store.webhooks.ids(PAGE, after)
+    for (const { id, accountId } of page) targets.push({ webhookId: id, accountId })
+    after = page.at(-1)?.id
+    if (page.length < PAGE) return targets
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AcceptDeps } from '../delivery/accept.js'
+import { MAX_CALL_NUMBERS, MAX_UNWANTED } from '../delivery/call-index.js'
 import type { NodeClock } from '../delivery/node-clock.js'
 import { reasonOf } from '../errors.js'
 import type { Log } from '../ports.js'
@@ -22,12 +23,13 @@ const DAY_MS = 86_400_000
 export interface RetentionLimits {
   readonly attemptsPerWebhook: number
   readonly retentionDays: number
+  readonly unwantedRetentionSeconds: number
   readonly maxHistoryBytes?: number | undefined
 }
 
 /**
- * Removes expired rows every 10 minutes, in small batches: old attempts, ended deliveries, replay jobs, expired tokens, old
- * statistics, and open legs that no source continues; every minute what is above `maxHistoryBytes`. Its timers do not keep
+ * Removes expired rows every 10 minutes, in small batches: old attempts, ended deliveries, replay jobs, expired tokens, the
+ * oldest of the call index, old statistics, and open legs that no source continues; every minute what is above `maxHistoryBytes`. Its timers do not keep
  * the process alive.
  *
  * @param deps `history.bytes` is set to the size of the history whenever it is measured
@@ -61,6 +63,12 @@ export function startRetention(
     await repeatWhileFull(() => store.replays.prune(beforeMs, BATCH))
     await repeatWhileFull(() => store.tokens.pruneTokens(now, BATCH))
     await repeatWhileFull(() => store.openLegs.prune(beforeMs, BATCH))
+    const { unwantedRetentionSeconds } = limits
+    const index = {
+      events: { beforeMs: now - unwantedRetentionSeconds * 1_000, max: MAX_UNWANTED },
+      numbers: { beforeMs, max: MAX_CALL_NUMBERS },
+    }
+    await repeatWhileFull(() => store.callIndex.prune(index, BATCH))
     const kept = { 60: now - KEPT_MS[60], 3600: now - KEPT_MS[3600] }
     await repeatWhileFull(() => store.stats.prune({ beforeMs: kept }, BATCH))
   }

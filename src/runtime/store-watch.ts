@@ -28,6 +28,8 @@ export interface StoreWatch {
   isAway(): boolean
   /** What hinders the node; `undefined`: nothing. */
   problem(): StoreProblem | undefined
+  /** When a commit succeeded last, Unix ms; `undefined`: none has. */
+  lastCommitMs(): number | undefined
   /** Asks the store whether it answers, unless a question is open. `problem` tells the result later. Does not throw. */
   ask(): void
   /** Asks no more. */
@@ -74,11 +76,13 @@ export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' 
   let answeredMs = clock.monotonic()
   let failed: (Beginning & { readonly reason: string }) | undefined
   let writeFailed: (Beginning & { readonly lastMs: number; readonly reason: string }) | undefined
+  let lastCommitMs: number | undefined
   let askedMs: number | undefined
   let isAsking = false
 
   function ended(startMs: number, thrown: unknown, isCommit: boolean): void {
     const now = clock.monotonic()
+    if (isCommit && thrown === undefined) lastCommitMs = clock.now()
     if (errorCode(thrown) !== 'StoreUnavailable') {
       answeredMs = now
       failed = undefined
@@ -169,6 +173,7 @@ export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' 
         return { sinceMs: writeFailed.sinceMs, reason: writeFailed.reason }
       return undefined
     },
+    lastCommitMs: () => lastCommitMs,
     ask,
     stop: () => stopping.abort(),
   }

@@ -215,7 +215,9 @@ export const PAGE_OPTIONS = [
 ] as const satisfies readonly (keyof PageOptions)[]
 
 /** The options that are numbers, besides `limit`. */
-const PAGE_NUMBERS = ['cursor', 'fromMs', 'toMs'] as const
+const PAGE_NUMBERS: readonly string[] = ['cursor', 'fromMs', 'toMs']
+/** The options that are texts. */
+const PAGE_TEXTS: readonly string[] = ['accountId', 'webhookId', 'callId', 'deliveryId', 'afterId', 'search']
 
 /**
  * Options with their limit.
@@ -223,7 +225,7 @@ const PAGE_NUMBERS = ['cursor', 'fromMs', 'toMs'] as const
  * @param call name of the call, for messages
  * @param known names of its options
  * @param allStates values that `states` may have. Default: the states of deliveries
- * @throws `InvalidOption` for an unknown option, `InvalidInput` naming `limit`, `cursor`, `fromMs`, `toMs` or `states`
+ * @throws `InvalidOption` for an unknown option, `InvalidInput` naming the option whose value is wrong
  */
 export function withLimit<Options extends Pick<PageOptions, 'limit'>>(
   call: string,
@@ -239,10 +241,15 @@ export function withLimit<Options extends Pick<PageOptions, 'limit'>>(
     ])
   }
   if (limit > MAX_LIMIT) throw tooLarge('limit', MAX_LIMIT)
-  const { states, ...given } = options as Partial<Record<(typeof PAGE_NUMBERS)[number] | 'states', unknown>>
-  for (const path of PAGE_NUMBERS) {
-    if (given[path] !== undefined && (typeof given[path] !== 'number' || Number.isNaN(given[path])))
-      throw invalidInput([{ path, rule: 'type', message: numberMessage(path), target: 'number' }])
+  const { states, ...given } = options as { readonly states?: unknown } & Record<string, unknown>
+  for (const [path, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    if (PAGE_NUMBERS.includes(path) && (typeof value !== 'number' || Number.isNaN(value)))
+      throw wrongType(path, numberMessage(path), 'number')
+    if (PAGE_TEXTS.includes(path) && typeof value !== 'string')
+      throw wrongType(path, 'must be a text', 'string')
+    if (path === 'ascending' && typeof value !== 'boolean')
+      throw wrongType(path, 'must be true or false', 'boolean')
   }
   if (
     states !== undefined &&
@@ -257,6 +264,9 @@ export function withLimit<Options extends Pick<PageOptions, 'limit'>>(
 const numberMessage = (path: string) =>
   path === 'cursor' ? 'must be a number' : 'must be a time in Unix milliseconds'
 
+const wrongType = (path: string, message: string, target: string) =>
+  invalidInput([{ path, rule: 'type', message, target }])
+
 const tooLarge = (path: string, target: number) =>
   invalidInput([{ path, rule: 'maximum', message: `must be at most ${target}`, target }])
 
@@ -265,8 +275,7 @@ const isTexts = (value: unknown): value is readonly string[] =>
 
 /** @throws `InvalidInput` naming the field */
 function checkIds(path: string, ids: unknown): void {
-  if (!isTexts(ids))
-    throw invalidInput([{ path, rule: 'type', message: 'must be an array of ids', target: 'array' }])
+  if (!isTexts(ids)) throw wrongType(path, 'must be an array of ids', 'array')
 }
 
 /** @throws `InvalidInput` naming every unknown key, because a misspelt field would otherwise be lost */
@@ -394,9 +403,7 @@ export function createWebhookApi(core: () => Core): WebhookApi {
       const known = ['states', 'search', 'limit', 'after'] as const
       const request = withLimit('webhooks.health', options, known, ENDPOINT_STATES)
       if (request.limit > MAX_ENDPOINTS) throw tooLarge('limit', MAX_ENDPOINTS)
-      const { search, after } = request
-      if (search !== undefined && typeof search !== 'string')
-        throw invalidInput([{ path: 'search', rule: 'type', message: 'must be a text', target: 'string' }])
+      const { after } = request
       if (after !== undefined && !(isTexts(after) && after.length === 2))
         throw invalidInput([{ path: 'after', rule: 'error', message: "must be the 'next' of a page" }])
       return listEndpoints(core().endpoints, accountId, request)

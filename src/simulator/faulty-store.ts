@@ -141,6 +141,8 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
       holds: store.holds,
       encryption: wrapped(store.encryption),
       stats: wrapped(store.stats),
+      // No delivery depends on it.
+      callIndex: store.callIndex,
       webhooks: wrapped(store.webhooks),
       deliveries: { ...wrapped(store.deliveries), subscribe },
     },

@@ -5,7 +5,13 @@ import type { EndpointActivity } from '../delivery/delivery-queries.js'
 import type { DeliveryReads } from '../delivery/delivery-store.js'
 import type { Clock } from '../ports.js'
 import { type EndpointHealth, endpointHealthOf } from '../webhooks/health.js'
-import { findUnhealthy, type UnhealthyRequest, type UnhealthyState } from '../webhooks/manage.js'
+import {
+  findUnhealthy,
+  troubledSinceMs,
+  type UnhealthyRequest,
+  type UnhealthySelection,
+  type UnhealthyState,
+} from '../webhooks/manage.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { positionOf, type WebhookStore } from '../webhooks/webhook-store.js'
 import { slotOf } from './slots.js'
@@ -105,7 +111,7 @@ export interface EndpointListDeps {
   readonly webhooks: WebhookStore
   readonly deliveries: Pick<DeliveryReads, 'activity'>
   /** Deliveries that wait for a webhook, as far as this node knows; `undefined`: another node has them. */
-  waitingFor(webhook: Webhook): number | undefined
+  waitingFor(webhook: Pick<Webhook, 'id' | 'accountId'>): number | undefined
   /** Absent: nothing is counted. */
   readonly stats?: StatsStore | undefined
   readonly clock: Clock
@@ -172,6 +178,48 @@ export async function listEndpoints(
   }
 }
 
+/** Selects webhooks that need attention, also by why their last attempt failed. */
+export interface TroubleSelection extends UnhealthySelection {
+  /** Only webhooks with this cause: a code of `FAILURE_CAUSES`, or a status as `503`. Default: any. */
+  readonly cause?: string | undefined
+}
+
+/** A page of the webhooks that a selection finds in all accounts, sorted by id. */
+interface TroubledWebhooks {
+  readonly webhooks: readonly Webhook[]
+  /** `afterId` of the next page; absent: there are no more. */
+  readonly nextId?: string
+}
+
+/** Finds the webhooks of all accounts that fail, are paused, or were disabled by the service. */
+export async function findTroubled(
+  deps: EndpointListDeps,
+  { cause, limit, ...request }: TroubleSelection & UnhealthyRequest,
+): Promise<TroubledWebhooks> {
+  if (cause === undefined) return findUnhealthy(deps, { ...request, limit })
+  const found: Webhook[] = []
+  for (let { afterId } = request; ; await deps.clock.yield()) {
+    const { webhooks, nextId } = await findUnhealthy(deps, { ...request, limit: BATCH_SIZE, afterId })
+    const activity = await deps.deliveries.activity(
+      webhooks.map(({ id }) => id),
+      1,
+    )
+    const matching = webhooks.filter((webhook) => hasCause(webhook, activity.get(webhook.id), cause))
+    const left = limit - found.length
+    found.push(...matching.slice(0, left))
+    if (matching.length <= left && nextId === undefined) return { webhooks: found }
+    if (found.length === limit) return { webhooks: found, nextId: found.at(-1)!.id }
+    afterId = nextId
+  }
+}
+
+/** The cause as lists show it, or the status of the last answer. */
+function hasCause({ health }: Webhook, activity: EndpointActivity | undefined, cause: string): boolean {
+  const { last } = activity ?? {}
+  const shown = health?.checkCause ?? last?.cause ?? (last?.status === undefined ? '' : String(last.status))
+  return shown === cause
+}
+
 /** One page of the webhooks of all accounts that need attention, sorted by id. */
 interface UnhealthyEndpointPage {
   /** The webhooks. */
@@ -183,9 +231,9 @@ interface UnhealthyEndpointPage {
 /** Lists the webhooks of all accounts that fail, are paused, or were disabled by the service. */
 export async function listUnhealthyEndpoints(
   deps: EndpointListDeps,
-  request: UnhealthyRequest,
+  request: TroubleSelection & UnhealthyRequest,
 ): Promise<UnhealthyEndpointPage> {
-  const { webhooks, nextId } = await findUnhealthy(deps, request)
+  const { webhooks, nextId } = await findTroubled(deps, request)
   const endpoints = await toEndpoints(deps, webhooks)
   return nextId === undefined ? { endpoints } : { endpoints, nextId }
 }
@@ -195,24 +243,11 @@ const MAX_SORTED = 5_000
 /** Webhooks whose backlog is read at once. */
 const BACKLOGS_AT_ONCE = 500
 
-/** The webhooks of all accounts for which most deliveries wait, most first. */
-interface WaitingEndpoints {
-  readonly endpoints: readonly ListedEndpoint[]
-  /** True: there are more webhooks that need attention, or that were not examined. */
-  readonly isTruncated: boolean
-}
-
-/**
- * Lists the webhooks of all accounts that fail, are paused, or were disabled by the service, those first for which most
- * deliveries wait. Of 5,000 webhooks in the order of ids the backlogs are compared.
- *
- * @param request `limit`: at most 200
- */
-export async function listWaitingEndpoints(
-  deps: EndpointListDeps,
-  request: { readonly states?: readonly UnhealthyState[]; readonly limit: number },
-): Promise<WaitingEndpoints> {
-  const { webhooks, nextId } = await findUnhealthy(deps, { ...request, limit: MAX_SORTED })
+/** How many deliveries wait for each of these webhooks; those of other nodes are counted up to 1,000. */
+export async function countWaiting(
+  deps: Pick<EndpointListDeps, 'deliveries' | 'waitingFor' | 'clock'>,
+  webhooks: readonly Pick<Webhook, 'id' | 'accountId'>[],
+): Promise<ReadonlyMap<string, number>> {
   const waiting = new Map<string, number>()
   const elsewhere: string[] = []
   for (const webhook of webhooks) {
@@ -226,11 +261,73 @@ export async function listWaitingEndpoints(
     const activity = await deps.deliveries.activity(ids, MAX_COUNTED)
     for (const [id, { pending }] of activity) waiting.set(id, pending)
   }
-  const countOf = ({ id }: Webhook) => waiting.get(id) ?? 0
-  const sorted = webhooks.toSorted((a, b) => countOf(b) - countOf(a)).slice(0, request.limit)
+  return waiting
+}
+
+/** The place of a webhook in the order by impact. */
+export interface ImpactPlace {
+  /** Store time at which the impacts of all pages are computed, ms. */
+  readonly atMs: number
+  readonly impact: number
+  readonly id: string
+}
+
+/** A webhook with its impact. */
+export interface RankedEndpoint extends ListedEndpoint {
+  readonly impact: number
+}
+
+/** A page of the webhooks of all accounts that need attention, those with the largest impact first. */
+interface RankedEndpoints {
+  readonly endpoints: readonly RankedEndpoint[]
+  /** `after` of the next page. Absent: there are no more. */
+  readonly next?: ImpactPlace
+  /** True: this is the last page, and there are webhooks that were not examined. */
+  readonly isTruncated: boolean
+}
+
+/**
+ * How much a webhook hurts: the events that its receiver lacks, which wait or were given up since its last success, plus
+ * 1, times the seconds since it receives none.
+ */
+function impactOf(webhook: Webhook, waiting: number, atMs: number): number {
+  const lacking = waiting + (webhook.health?.exhausted ?? 0) + 1
+  return lacking * Math.max(1, Math.round((atMs - (troubledSinceMs(webhook) ?? atMs)) / 1_000))
+}
+
+/**
+ * Lists the webhooks of all accounts that fail, are paused, or were disabled by the service, those first that hurt most. The
+ * first 5,000 that are selected, in the order of ids, are compared. Each page compares them anew: what changes between two pages
+ * may be missing, or be there twice.
+ *
+ * @param request `limit`: at most 200
+ */
+export async function listByImpact(
+  deps: EndpointListDeps,
+  { limit, after, ...selection }: TroubleSelection & { readonly limit: number; readonly after?: ImpactPlace },
+): Promise<RankedEndpoints> {
+  const { webhooks, nextId } = await findTroubled(deps, { ...selection, limit: MAX_SORTED })
+  const waiting = await countWaiting(deps, webhooks)
+  const atMs = after?.atMs ?? Math.floor(deps.storeNow())
+  const ranked = webhooks
+    .map((webhook) => ({ webhook, impact: impactOf(webhook, waiting.get(webhook.id) ?? 0, atMs) }))
+    .filter(
+      ({ webhook: { id }, impact }) =>
+        !after || impact < after.impact || (impact === after.impact && id > after.id),
+    )
+    // Webhooks of one impact stay in the order of their ids.
+    .sort((a, b) => b.impact - a.impact)
+  const page = ranked.slice(0, limit)
+  const endpoints = await toEndpoints(
+    deps,
+    page.map(({ webhook }) => webhook),
+  )
+  const last = page.at(-1)
+  const hasMore = ranked.length > page.length && last !== undefined
   return {
-    endpoints: await toEndpoints(deps, sorted),
-    isTruncated: nextId !== undefined || sorted.length < webhooks.length,
+    endpoints: endpoints.map((endpoint, index) => ({ ...endpoint, impact: page[index]!.impact })),
+    ...(hasMore && { next: { atMs, impact: last.impact, id: last.webhook.id } }),
+    isTruncated: !hasMore && nextId !== undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
+import type { CallIndexStore } from '../delivery/call-index-store.js'
 import type { HoldStore } from '../delivery/hold-store.js'
 import type { InboxStore } from '../delivery/inbox-store.js'
 import type { LiveStore } from '../delivery/live-store.js'
@@ -68,6 +69,8 @@ export interface Store {
   readonly encryption: EncryptionStore
   /** Counts of attempts over time. */
   readonly stats: StatsStore
+  /** Events that no webhook wanted, and the calls of numbers. */
+  readonly callIndex: CallIndexStore
   /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
   /** Present iff `supports.liveItems`. */

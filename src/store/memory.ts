@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { Store } from 'hookswitch/store'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
+import type { CallIndexStore } from '../delivery/call-index-store.js'
 import type { HoldStore } from '../delivery/hold-store.js'
 import type { NodeLease, QueueStore } from '../delivery/queue-store.js'
 import type { ReplayStore } from '../delivery/replay-store.js'
@@ -15,6 +16,7 @@ import type { StatsStore } from '../stats/stats-store.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { EncryptionStore } from './encryption-store.js'
 import { memoryAccounts } from './memory/accounts.js'
+import { memoryCallIndex } from './memory/call-index.js'
 import { legs } from './memory/calls.js'
 import { changes } from './memory/changes.js'
 import { commit } from './memory/commit.js'
@@ -150,6 +152,7 @@ export function memoryStore(
     replays: asyncPort<ReplayStore>(memoryReplays()),
     holds: asyncPort<HoldStore>(memoryHolds()),
     stats: asyncPort<StatsStore>(memoryStats()),
+    callIndex: asyncPort<CallIndexStore>(memoryCallIndex(state)),
     webhooks: asyncPort<WebhookStore>({
       insert: (webhook) => insert(state, webhook),
       read: (accountId, webhookId) => read(state, accountId, webhookId),

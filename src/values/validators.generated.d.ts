@@ -12,4 +12,6 @@ export declare const validateReenable: SchemaValidator
 export declare const validateReplay: SchemaValidator
 export declare const validateReplayState: SchemaValidator
 export declare const validateHold: SchemaValidator
+export declare const validateWebhookJob: SchemaValidator
+export declare const validateWhy: SchemaValidator
 export declare const validatePreview: SchemaValidator

@@ -94,6 +94,24 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
     name: 'Channel DTMF',
     description: 'A key is pressed during a call. The keys of a call may be a secret such as a PIN.',
   },
+  { id: 'recording_started', name: 'Recording Started', description: 'The recording of a call begins.' },
+  {
+    id: 'recording_ready',
+    name: 'Recording Ready',
+    description: 'The recording of a call has ended, and its file is complete.',
+  },
+  { id: 'conference_join', name: 'Conference Join', description: 'A caller enters a conference.' },
+  { id: 'conference_leave', name: 'Conference Leave', description: 'A caller leaves a conference.' },
+  {
+    id: 'device_registered',
+    name: 'Device Registered',
+    description: 'A phone registers: it can be called from now on.',
+  },
+  {
+    id: 'device_unregistered',
+    name: 'Device Unregistered',
+    description: 'A phone cancels its registration, or does not renew it in time.',
+  },
   {
     id: 'object',
     name: 'Object',
@@ -101,6 +119,12 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
       'An account or user is created, changed or deleted; `type` and `action` of `custom_data` choose which.',
   },
 ]
+
+/** KAZOO's names of kinds, which are accepted unless the host registers them. */
+export const HOOK_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['register', 'device_registered'],
+  ['deregister', 'device_unregistered'],
+])
 
 /** Fields that the host's samples may omit. */
 const SAMPLE_DEFAULTS = {

@@ -23,6 +23,20 @@ const attended = { transferType: 'attended', transferTo: '1003', targetCallId: '
 const queue = { queueId: 'support' }
 const agent = { ...queue, ...other, agentId: 'agent-7', agentCallId: desk.callId }
 
+const recordingPath = '/var/lib/freeswitch/recordings/2030-01-15.12-00-00.wav'
+const conference = { name: 'weekly', member: '7' }
+
+const device = {
+  accountId: caller.accountId,
+  callId: 'r-7c1e5a90b3d24f68',
+  timestampMs: startMs,
+  from: '1001@sip.example.com',
+  username: '1001',
+  realm: 'sip.example.com',
+  contact: '<sip:1001@203.0.113.9:5060>',
+  userAgent: 'Yealink SIP-T46U',
+}
+
 const at = (seconds: number) => ({ timestampMs: startMs + seconds * 1000 })
 
 /** In the order of the catalogue; times in Unix milliseconds. */
@@ -56,6 +70,19 @@ export const DETAIL_SAMPLES: readonly Sample[] = [
   { hook: 'queue_agent_offer', ...caller, ...at(3), ...agent },
   { hook: 'queue_agent_answer', ...caller, ...at(10), ...agent, waitingSeconds: 8 },
   { hook: 'channel_dtmf', ...caller, ...at(8), dtmfDigit: '1', dtmfDurationMs: 120 },
+  { hook: 'recording_started', ...caller, ...at(9), path: recordingPath },
+  {
+    hook: 'recording_ready',
+    ...caller,
+    ...at(69),
+    path: recordingPath,
+    durationMs: 60_000,
+    reason: 'hangup',
+  },
+  { hook: 'conference_join', ...caller, ...at(5), ...conference, members: 3 },
+  { hook: 'conference_leave', ...caller, ...at(65), ...conference, members: 2 },
+  { hook: 'device_registered', ...device, expires: 3_600 },
+  { hook: 'device_unregistered', ...device, ...at(7_200) },
   {
     hook: 'object',
     accountId: caller.accountId,

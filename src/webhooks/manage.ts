@@ -171,14 +171,49 @@ const BATCH_SIZE = 500
 /** States of a webhook that need somebody's attention. */
 export type UnhealthyState = Exclude<EndpointState, 'ok'>
 
-/** Which webhooks to list. */
-export interface UnhealthyRequest {
+/** Selects webhooks that need attention. All given conditions must hold. */
+export interface UnhealthySelection {
   /** Only webhooks in these states. Default: all of them. */
-  readonly states?: readonly UnhealthyState[]
+  readonly states?: readonly UnhealthyState[] | undefined
+  /** Only webhooks of this account, without those below it. Default: all accounts. */
+  readonly accountId?: string | undefined
+  /** Only webhooks whose URL has this host, in canonical form, with or without its port. Default: any. */
+  readonly host?: string | undefined
+  /** Only webhooks in trouble since this time or a later one (`troubledSinceMs`), Unix ms. Default: any. */
+  readonly sinceMs?: number | undefined
+  /** Only webhooks in trouble since this time or an earlier one, Unix ms. Default: any. */
+  readonly untilMs?: number | undefined
+}
+
+/** Which webhooks to list. */
+export interface UnhealthyRequest extends UnhealthySelection {
   /** Maximum number of webhooks. */
   readonly limit: number
   /** Only webhooks with a greater id: the last one of the previous page. Default: from the start. */
-  readonly afterId?: string
+  readonly afterId?: string | undefined
+}
+
+/** Since when events do not arrive: the first failure since the last success, or the end of a webhook that did not fail. */
+export const troubledSinceMs = ({ health, disabledMs }: Webhook): number | undefined =>
+  health?.failingSinceMs ?? health?.pause?.sinceMs ?? disabledMs
+
+function isSelected(webhook: Webhook, selection: UnhealthySelection, now: number): boolean {
+  const { states, accountId, host, sinceMs, untilMs } = selection
+  const { state } = endpointHealthOf(webhook, now)
+  // A store may return others beside those with a problem.
+  if (state === 'ok' || (!webhook.health && webhook.disableReason === undefined)) return false
+  if (states && !states.includes(state)) return false
+  if (accountId !== undefined && webhook.accountId !== accountId) return false
+  const troubledMs = troubledSinceMs(webhook) ?? now
+  if ((sinceMs !== undefined && troubledMs < sinceMs) || (untilMs !== undefined && troubledMs > untilMs))
+    return false
+  return host === undefined || hasHost(webhook, host)
+}
+
+/** Whether the URL of a webhook has this host, in canonical form: `crm.example.com` on any port, `127.0.0.1:8080`. */
+export function hasHost({ settings }: Pick<Webhook, 'settings'>, host: string): boolean {
+  const url = new URL(settings.uri)
+  return url.host === host || url.hostname === host
 }
 
 /** One page of unhealthy webhooks. */
@@ -198,15 +233,14 @@ export async function listUnhealthy(deps: WebhookDeps, request: UnhealthyRequest
 /** The same, as stored. */
 export async function findUnhealthy(
   deps: Pick<WebhookDeps, 'webhooks' | 'storeNow'>,
-  { limit, states, afterId: firstId }: UnhealthyRequest,
+  { limit, afterId: firstId, ...selection }: UnhealthyRequest,
 ): Promise<{ readonly webhooks: readonly Webhook[]; readonly nextId?: string }> {
   const found: Webhook[] = []
   let afterId = firstId
   for (;;) {
     const batch = await deps.webhooks.unhealthy(BATCH_SIZE, afterId)
     for (const webhook of batch) {
-      const { state } = endpointHealthOf(webhook, deps.storeNow())
-      if (state === 'ok' || (states && !states.includes(state))) continue
+      if (!isSelected(webhook, selection, deps.storeNow())) continue
       if (found.length === limit) return { webhooks: found, nextId: found.at(-1)!.id }
       found.push(webhook)
     }
@@ -312,26 +346,57 @@ export async function removeWebhook(
  * to their number.
  */
 export async function reenableWebhooks(deps: WebhookDeps, accountIds: readonly string[]): Promise<number> {
-  const now = deps.clock.now()
-  const found = (await deps.webhooks.list(accountIds)).filter(isAutoDisabled)
   let count = 0
-  for (const { accountId, id } of found) {
-    let enabled = false
-    await yieldingOf(deps.clock).whenDue(accountId)
-    try {
-      await change(deps, accountId, id, {}, (webhook) => {
-        enabled = isAutoDisabled(webhook)
-        if (!enabled) return webhook
-        const settings = { ...webhook.settings, enabled }
-        return changeSettings(webhook, { ...encryptedSettingsOf(webhook), settings }, now)
-      })
-      if (enabled) count++
-    } catch (thrown) {
-      // It may have been deleted since it was listed.
-      if (errorCode(thrown) !== 'NotFound') throw thrown
-    }
+  for (const webhook of await deps.webhooks.list(accountIds)) {
+    if (!isAutoDisabled(webhook)) continue
+    await yieldingOf(deps.clock).whenDue(webhook.accountId)
+    if (await reenableWebhook(deps, webhook)) count++
   }
   return count
+}
+
+/**
+ * Enables a webhook that the service disabled.
+ *
+ * @param isWanted decides with the newest row. Default: always
+ * @returns whether it was changed; false also if it is gone
+ */
+export function reenableWebhook(
+  deps: WebhookDeps,
+  webhook: Pick<Webhook, 'id' | 'accountId'>,
+  isWanted: (webhook: Webhook) => boolean = () => true,
+): Promise<boolean> {
+  const now = deps.clock.now()
+  return changeIf(
+    deps,
+    webhook,
+    (found) => isAutoDisabled(found) && isWanted(found),
+    (found) => {
+      const settings = { ...found.settings, enabled: true }
+      return changeSettings(found, { ...encryptedSettingsOf(found), settings }, now)
+    },
+  )
+}
+
+/** As `change`, where `mayChange`. @returns whether it was changed; false also if it is gone */
+async function changeIf(
+  deps: WebhookDeps,
+  { id, accountId }: Pick<Webhook, 'id' | 'accountId'>,
+  mayChange: (webhook: Webhook) => boolean,
+  toNext: (webhook: Webhook) => Webhook,
+): Promise<boolean> {
+  let isChanged = false
+  try {
+    await change(deps, accountId, id, {}, (webhook) => {
+      isChanged = mayChange(webhook)
+      return isChanged ? toNext(webhook) : webhook
+    })
+  } catch (thrown) {
+    // It may have been deleted since it was listed.
+    if (errorCode(thrown) !== 'NotFound') throw thrown
+    return false
+  }
+  return isChanged
 }
 
 /**
@@ -344,19 +409,38 @@ export async function resumeWebhook(
   accountId: string,
   webhookId: string,
 ): Promise<WebhookView> {
-  let before: Webhook | undefined
-  const after = await change(deps, accountId, webhookId, {}, (webhook) => {
-    if (!webhook.settings.enabled)
-      throw new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
-    before = webhook
-    // A pause goes on while its probe is under way.
-    const mayResume = isProbed(webhook.health) || isPaused(webhook.health, deps.storeNow())
-    return mayResume ? endPauseOf(webhook) : webhook
-  })
-  if (after !== before) deps.onResumed?.(after)
-  return readView(deps, after)
+  const { settings } = await findWebhook(deps, accountId, webhookId)
+  if (!settings.enabled)
+    throw new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
+  await endPauseIf(deps, { id: webhookId, accountId })
+  return readWebhook(deps, accountId, webhookId)
 }
 
+/**
+ * Ends the pause of a webhook. A pause goes on while its probe is under way.
+ *
+ * @param isWanted decides with the newest row. Default: always
+ * @returns whether it was paused, and is not any more; false also if it is gone
+ */
+export async function endPauseIf(
+  deps: WebhookDeps,
+  webhook: Pick<Webhook, 'id' | 'accountId'>,
+  isWanted: (webhook: Webhook) => boolean = () => true,
+): Promise<boolean> {
+  const isEnded = await changeIf(
+    deps,
+    webhook,
+    (found) =>
+      found.settings.enabled &&
+      (isProbed(found.health) || isPaused(found.health, deps.storeNow())) &&
+      isWanted(found),
+    endPauseOf,
+  )
+  if (isEnded) deps.onResumed?.(webhook)
+  return isEnded
+}
+
+/** Whether the service disabled it, and not its owner. */
 function isAutoDisabled(webhook: Webhook): boolean {
   return !webhook.settings.enabled && webhook.disableReason !== undefined
 }

@@ -4,7 +4,7 @@ import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import { MAX_FAILURES, toSchemaFailures } from '../values/schema-failures.js'
 import { canonicalizeUri } from '../values/uri.js'
 import { validateWebhook } from '../values/validators.generated.js'
-import { ALL_HOOKS, type CatalogueEntry, isRegisteredHook, OBJECT_HOOK } from './catalogue.js'
+import { ALL_HOOKS, type CatalogueEntry, HOOK_ALIASES, isRegisteredHook, OBJECT_HOOK } from './catalogue.js'
 import { filterFailures } from './event-filter.js'
 import { findHeaderProblem, findRepeatedNames, MAX_HEADER_BYTES } from './request-headers.js'
 import { reservedFieldOf } from './reserved-fields.js'
@@ -86,6 +86,12 @@ function onlyFailures(only: readonly string[], hook: string, rules: SettingsRule
     const message = 'Value not found in enumerated list of values'
     return [{ path: `only.${index}`, rule: 'enum', message, target, value: id }]
   })
+}
+
+/** Returns the kind that a name means: KAZOO's for some of them, other values unchanged. */
+function resolveAlias(name: unknown, { catalogue }: SettingsRules): unknown {
+  if (typeof name !== 'string' || isRegisteredHook(catalogue, name)) return name
+  return HOOK_ALIASES.get(name) ?? name
 }
 
 function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {
@@ -176,6 +182,8 @@ export function checkSettings(
   }
   for (const key of SETTING_NAMES)
     if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
+  if (filled.hook !== undefined) filled.hook = resolveAlias(filled.hook, rules)
+  if (Array.isArray(filled.only)) filled.only = filled.only.map((name) => resolveAlias(name, rules))
   const failures: Failure[] = []
   const { [HEADERS]: headers } = filled
   if (typeof headers === 'object' && headers !== null && hasTooManyHeaderBytes(headers)) {

@@ -36,7 +36,7 @@ export interface WebhookStore {
   candidates(accountIds: readonly string[], hook: string): Promise<readonly Webhook[]>
   /**
    * Up to `limit` webhooks of all accounts that are not deleted and have a `health` or a `disableReason`, sorted by id
-   * (UTF-16 code units). `afterId`: only greater ids. Default: from the start.
+   * (UTF-16 code units); a store may return others beside them. `afterId`: only greater ids. Default: from the start.
    */
   unhealthy(limit: number, afterId?: string): Promise<readonly Webhook[]>
   /**

@@ -9,6 +9,7 @@ import { TOKEN_ROLES } from '../auth/token.js'
 import { SETTABLE_STATES } from '../delivery/replay-job.js'
 import { REPLAY_RESULTS } from '../delivery/replay-selection.js'
 import type { JsonSchema } from '../values/json-schema.js'
+import { WEBHOOK_ACTIONS } from '../webhooks/actions.js'
 
 /** Body of `api_auth`. */
 export const apiAuthSchema = {
@@ -139,6 +140,9 @@ export const replaySelectionSchema = {
     number: selectedText(
       'Only events of the calls in which this number or name occurs; not over all accounts.',
     ),
+    host: selectedText(
+      'Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`; not of one webhook.',
+    ),
     include_recovered: {
       type: 'boolean',
       description: 'True: also deliveries that a replay has delivered or is about to deliver.',
@@ -170,6 +174,65 @@ export const holdSchema = {
     account_id: {
       type: 'string',
       description: 'Only the webhooks of this account, without those below it. Default: all accounts.',
+    },
+    dry_run: {
+      type: 'boolean',
+      description: 'Counts what is concerned and changes nothing.',
+      default: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema
+
+/** Body of a job that changes webhooks of all accounts; `parseSelection` checks the times, which are numbers or text. */
+export const webhookJobSchema = {
+  type: 'object',
+  required: ['action'],
+  properties: {
+    action: {
+      type: 'string',
+      description:
+        '`resume`: end the pauses of failing webhooks, so that what waits is sent now. `reenable`: enable what the service has disabled.',
+      enum: WEBHOOK_ACTIONS,
+    },
+    account_id: { type: 'string', description: 'Only webhooks of this account, without those below it.' },
+    cause: {
+      type: 'string',
+      description: 'Only webhooks with this `cause`, or whose last response had this status, as `503`.',
+    },
+    host: {
+      type: 'string',
+      description:
+        'Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`.',
+    },
+    since: {
+      description:
+        'Only webhooks that have failed since this time or a later one: Gregorian seconds or ISO 8601 (integer or string).',
+    },
+    until: {
+      description:
+        'Only webhooks that have failed since this time or an earlier one: Gregorian seconds or ISO 8601 (integer or string).',
+    },
+    dry_run: {
+      type: 'boolean',
+      description: 'Counts what is concerned and changes nothing.',
+      default: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema
+
+/** Body that names what became of what is wanted. In the body, because numbers in URLs reach logs. */
+export const whySchema = {
+  type: 'object',
+  required: ['q'],
+  properties: {
+    q: {
+      type: 'string',
+      description:
+        'The id of a call leg, delivery, event or webhook, or a number or user name of a call: digits with or without a leading `+` or `00`.',
+      minLength: 1,
+      maxLength: 255,
     },
   },
   additionalProperties: false,

@@ -3,6 +3,7 @@
  * neither skip nor repeat items while rows are inserted and deleted.
  */
 import type { ReplayListQuery } from '../delivery/replay-store.js'
+import type { ImpactPlace } from '../stats/endpoint-list.js'
 
 const encode = (text: string) => Buffer.from(text, 'utf8').toString('base64url')
 
@@ -37,6 +38,18 @@ export function decodeReplayPlace(cursor: string): ReplayPlace | undefined {
   const match = REPLAY.exec(decode(cursor) ?? '')
   const createdMs = match ? Number(match[1]) : Number.NaN
   return Number.isSafeInteger(createdMs) ? { createdMs, id: match![2]! } : undefined
+}
+
+const IMPACT = /^i(0|[1-9][0-9]{0,15})-(0|[1-9][0-9]{0,15})-([\w-]{1,64})$/
+
+/** Encodes the place of a webhook in the order by impact as a cursor. */
+export const encodeImpactPlace = ({ atMs, impact, id }: ImpactPlace): string =>
+  encode(`i${atMs}-${impact}-${id}`)
+
+/** Returns the place, or `undefined` for text that `encodeImpactPlace` did not produce. */
+export function decodeImpactPlace(cursor: string): ImpactPlace | undefined {
+  const [, atMs, impact, id] = IMPACT.exec(decode(cursor) ?? '') ?? []
+  return id === undefined ? undefined : { atMs: Number(atMs), impact: Number(impact), id }
 }
 
 /** Sort key of a list: by name, then by id. */

@@ -5,9 +5,15 @@ import type { JsonObject } from './webhook-json.js'
 export function parseHold(data: unknown): {
   readonly isHeld: boolean
   readonly accountId: string | undefined
+  /** Only the counts of what is concerned are wanted. */
+  readonly isDryRun: boolean
 } {
-  const { held, account_id: accountId } = data as { held: boolean; account_id?: string }
-  return { isHeld: held, accountId }
+  const {
+    held,
+    account_id: accountId,
+    dry_run: isDryRun = false,
+  } = data as { held: boolean; account_id?: string; dry_run?: boolean }
+  return { isHeld: held, accountId, isDryRun }
 }
 
 /** @param held ids of accounts that are held by themselves */

@@ -27,6 +27,7 @@ const FIELDS = {
   reason: 'reason',
   call_id: 'callId',
   number: 'number',
+  host: 'host',
   include_recovered: 'includeRecovered',
 } as const satisfies Readonly<Record<string, keyof ReplaySelection>>
 
@@ -100,8 +101,6 @@ export const toReplayFailure = (failure: Failure): Failure => ({
 /** The result of a replay of one delivery. */
 export const replayedJson = (deliveryId: string): JsonObject => ({ delivery_ids: [deliveryId] })
 
-export const replayCountJson = (count: number): JsonObject => ({ count })
-
 /** Returns the JSON of a replay job. */
 export function replayJobJson(job: ReplayJob): JsonObject {
   const { request, createdMs, endedMs, leftOut } = job
@@ -121,6 +120,7 @@ export function replayJobJson(job: ReplayJob): JsonObject {
     reason: request.reason,
     call_id: request.callId,
     number: request.number,
+    host: request.host,
     include_recovered: request.includeRecovered ?? false,
     left_out: leftOut.map(({ webhookId, reason }) => ({ webhook_id: webhookId, reason })),
     automatic: job.isAutomatic,

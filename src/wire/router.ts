@@ -2,7 +2,15 @@
 import { type Method, NOT_IMPLEMENTED, ROUTES, type Route } from './routes.js'
 
 /** Path parameters, in camelCase. */
-type ParameterName = 'accountId' | 'userId' | 'webhookId' | 'deliveryId' | 'replayId' | 'callId' | 'sampleId'
+type ParameterName =
+  | 'accountId'
+  | 'userId'
+  | 'webhookId'
+  | 'deliveryId'
+  | 'replayId'
+  | 'jobId'
+  | 'callId'
+  | 'sampleId'
 
 /** The methods of an existing path, and its parameters, decoded once. */
 export interface RouteMatch {

@@ -61,9 +61,15 @@ export type OperationId =
   | 'publishEvents'
   | 'lookUp'
   | 'lookUpAnywhere'
+  | 'why'
+  | 'whyAnywhere'
   | 'readOverview'
   | 'readHolds'
   | 'setHold'
+  | 'startJob'
+  | 'listJobs'
+  | 'readJob'
+  | 'setJob'
   | 'streamItems'
   | 'listUnhealthyWebhooks'
   | 'searchDeliveries'
@@ -240,6 +246,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
   },
   { operation: 'matchEvent', method: 'PUT', path: `${ACCOUNT}/events/match`, ...ask },
   { operation: 'lookUp', method: 'GET', path: `${ACCOUNT}/lookup`, ...read },
+  { operation: 'why', method: 'PUT', path: `${ACCOUNT}/why`, ...ask },
   {
     operation: 'issueToken',
     method: 'PUT',
@@ -252,6 +259,17 @@ export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
   { operation: 'readHolds', method: 'GET', path: '/system/holds', ...read, access: 'operator' },
   { operation: 'setHold', method: 'POST', path: '/system/holds', ...change, access: 'operator' },
+  {
+    operation: 'startJob',
+    method: 'PUT',
+    path: '/system/jobs',
+    ...change,
+    access: 'operator',
+    status: 202,
+  },
+  { operation: 'listJobs', method: 'GET', path: '/system/jobs', ...read, access: 'operator' },
+  { operation: 'readJob', method: 'GET', path: '/system/jobs/{job_id}', ...read, access: 'operator' },
+  { operation: 'setJob', method: 'POST', path: '/system/jobs/{job_id}', ...change, access: 'operator' },
   { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {
     operation: 'listUnhealthyWebhooks',
@@ -268,6 +286,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
     access: 'operator',
   },
   { operation: 'lookUpAnywhere', method: 'GET', path: '/system/lookup', ...read, access: 'operator' },
+  { operation: 'whyAnywhere', method: 'PUT', path: '/system/why', ...ask, access: 'operator' },
   {
     operation: 'replayAllAccounts',
     method: 'PUT',

@@ -1,6 +1,6 @@
 /** JSON of statistics and of lists of endpoints. */
 import type { WebhookHealth } from '../stats/endpoint-health.js'
-import type { ListedEndpoint } from '../stats/endpoint-list.js'
+import type { ListedEndpoint, RankedEndpoint } from '../stats/endpoint-list.js'
 import type { StatsSeries } from '../stats/series.js'
 import { toGregorian } from '../values/gregorian-time.js'
 import { toIsoTime } from '../values/iso-time.js'
@@ -54,8 +54,12 @@ export function endpointJson(endpoint: ListedEndpoint): JsonObject {
 }
 
 /** Returns the same for a list over all accounts. */
-export function foundEndpointJson(endpoint: ListedEndpoint, accountName?: string): JsonObject {
-  return { account_id: endpoint.accountId, account_name: accountName, ...endpointJson(endpoint) }
+export function foundEndpointJson(
+  endpoint: ListedEndpoint & Partial<Pick<RankedEndpoint, 'impact'>>,
+  accountName?: string,
+): JsonObject {
+  const { accountId, impact } = endpoint
+  return { account_id: accountId, account_name: accountName, ...endpointJson(endpoint), impact }
 }
 
 /** Returns the JSON of the health of one webhook; times in ISO 8601. */

@@ -37,6 +37,62 @@ const SCROLL = `(async () => {
   return { frames, most }
 })()`
 
+const LIVE_PER_SECOND = 200
+const LIVE_WATCH_MS = 10_000
+
+/** Runs before the page: its stream is made on the page itself, so that only the page's part is measured. */
+const BUSY_STREAM = `(perSecond) => {
+  const { fetch } = window
+  const stepMs = 50
+  const attempt = (n) => ({
+    id: 'attempt-' + n, account_id: 'bench', hook_id: 'hook-' + (n % 5), hook_event: 'channel_answer',
+    delivery_id: 'delivery-' + n, event_id: 'event-' + n, uri: 'https://hooks.example/in', method: 'post',
+    result: n % 7 ? 'success' : 'failure', resp_status_code: n % 7 ? '204' : '503', duration_ms: n % 90,
+    sent_at: new Date().toISOString(), call_id: 'leg-' + n, call: { from: '+1202555' + n + '@b', to: '1001@b' },
+  })
+  window.fetch = (input, init) => {
+    if (!String(input?.url ?? input).includes('/stream')) return fetch(input, init)
+    let n = 0
+    let timer
+    const body = new ReadableStream({
+      start(stream) {
+        const text = (value) => stream.enqueue(new TextEncoder().encode(value))
+        text('retry: 2000\\n\\n')
+        timer = setInterval(() => {
+          for (let i = 0; i < perSecond * stepMs / 1000; i += 1) {
+            n += 1
+            text('id: ' + n + '\\nevent: attempt\\ndata: ' + JSON.stringify(attempt(n)) + '\\n\\n')
+          }
+        }, stepMs)
+      },
+      cancel: () => clearInterval(timer),
+    })
+    return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+  }
+}`
+
+const FRAMES = `(async (forMs) => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  const frames = []
+  const started = await frame()
+  let previous = started
+  while (previous - started < forMs) {
+    const now = await frame()
+    frames.push(now - previous)
+    previous = now
+  }
+  return frames
+})(${LIVE_WATCH_MS})`
+
+/** @returns the times between frames of the live list, ms, while many items arrive */
+async function watchLive(page) {
+  await page.addInitScript(`(${BUSY_STREAM})(${LIVE_PER_SECOND})`)
+  await page.getByRole('link', { name: 'Live' }).click()
+  await page.reload()
+  await page.getByRole('row').nth(10).waitFor()
+  return page.evaluate(FRAMES)
+}
+
 /** @returns {Promise<import('playwright-core').Browser | undefined>} `undefined` without Chromium */
 async function launch() {
   const executablePath = PATHS.find((path) => path !== undefined && existsSync(path))
@@ -135,7 +191,19 @@ async function measureOnce(browser, { port, apiKey }) {
     await page.evaluate(LOAD_ALL)
     const loadMs = performance.now() - started
     const { frames, most } = await page.evaluate(SCROLL)
-    return { paintMs, listMs, filterMs, filterRequests, searchMs, searchRequests, loadMs, frames, most }
+    const liveFrames = await watchLive(page)
+    return {
+      paintMs,
+      listMs,
+      filterMs,
+      filterRequests,
+      searchMs,
+      searchRequests,
+      loadMs,
+      frames,
+      most,
+      liveFrames,
+    }
   } finally {
     await context.close()
   }
@@ -168,6 +236,9 @@ export async function measureBrowser({ name, rounds, target, title }) {
       row('scrolling, median frame', 'ms', FRAME_GOALS.median, ({ frames }) => quantile(frames, 0.5)),
       row('scrolling, p95 of frames', 'ms', FRAME_GOALS.p95, ({ frames }) => quantile(frames, 0.95)),
       row('most elements of the table', 'elements', NODES_GOAL, ({ most }) => most),
+      row(`live, ${LIVE_PER_SECOND} items/s, p95 of frames`, 'ms', FRAME_GOALS.p95, ({ liveFrames }) =>
+        quantile(liveFrames, 0.95),
+      ),
     ]
   } finally {
     await browser.close()

@@ -1,7 +1,12 @@
 /** Parses and maps the bytes of a switch to channel events, without a connection and without publishing. */
 
 import { accountFromVariable as ofAsterisk } from '../../adapters/telephony/asterisk/account-resolver.js'
-import { isRelevantEvent, parseAmiEvent, VARIABLE_SET } from '../../adapters/telephony/asterisk/ami-event.js'
+import {
+  DIAL_PLAN_STEP,
+  isRelevantEvent,
+  parseAmiEvent,
+  VARIABLE_SET,
+} from '../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiFrameReader } from '../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, eventNameOf, uniqueIdOf } from '../../adapters/telephony/asterisk/ami-message.js'
 import { parseAriEvent } from '../../adapters/telephony/asterisk/ari-event.js'
@@ -65,7 +70,8 @@ const ami: CreateStream = (counts) => {
     () => {},
     (message) => {
       const name = eventNameOf(message)
-      if (name === VARIABLE_SET ? !mapping.awaitsAccount(uniqueIdOf(message)) : !isRelevantEvent(name)) return
+      const isStep = name === VARIABLE_SET || name === DIAL_PLAN_STEP
+      if (isStep ? !mapping.isUnsettled(uniqueIdOf(message)) : !isRelevantEvent(name)) return
       const event = parseAmiEvent(createAmiMessage(message), 0)
       if (event !== undefined && typeof event !== 'string') count(mapping.map(event))
     },
@@ -85,7 +91,8 @@ const ari: CreateStream = (counts) => {
       const read = parseAriEvent(line, 0)
       if (!read || !('event' in read)) continue
       const { event } = read
-      if (event.kind !== 'variable_set' || mapping.awaitsAccount(event.channel.id)) count(mapping.map(event))
+      const isStep = event.kind === 'variable_set' || event.kind === 'dial_plan_step'
+      if (!isStep || mapping.isUnsettled(event.channel.id)) count(mapping.map(event))
     }
   }
 }

@@ -15,6 +15,8 @@ import { Skipped } from './skipped.js'
  *   the options are for memory stores only
  * @property {() => Promise<number>} cpuMs CPU time of the database server so far; 0 if there is none
  * @property {(location: StoreLocation) => Promise<number>} bytesOf bytes that the store occupies; durable stores only
+ * @property {() => Promise<number>} writtenBytes bytes of the write-ahead log so far; PostgreSQL only
+ * @property {() => Promise<number>} connections open connections, without the one that counts; PostgreSQL only
  * @property {() => Promise<() => Promise<void>>} holdSnapshot opens a snapshot in another session; the function
  *   returned closes it; PostgreSQL only
  * @property {() => Promise<{ text: string, calls: number, ms: number, rows: number, walBytes: number }[]>} statements
@@ -101,6 +103,19 @@ async function postgresStores(countStatements) {
         [schema],
       )
       return bytes
+    },
+    async writtenBytes() {
+      const [{ bytes }] = await query(
+        "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes",
+      )
+      return bytes
+    },
+    async connections() {
+      const [{ count }] = await query(
+        `select count(*)::integer as count from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      )
+      return count
     },
     async holdSnapshot() {
       const client = await connect()

@@ -26,6 +26,17 @@ const cycle: Record<string, unknown> = {}
 cycle.self = cycle
 
 describe('checkEvent', () => {
+  it("gives an event with KAZOO's name of a kind the kind's own, unless the host registers that name", () => {
+    const hookOf = (hook: string, ...registered: string[]) =>
+      checkEvent({ hook, accountId: 'acc', callId: 'r' }, NOW, (id) =>
+        ['device_registered', 'device_unregistered', ...registered].includes(id),
+      ).hook
+    expect(hookOf('register')).toBe('device_registered')
+    expect(hookOf('deregister')).toBe('device_unregistered')
+    expect(hookOf('register', 'register')).toBe('register')
+    expect(() => hookOf('registers')).toThrow(/is not a registered event/)
+  })
+
   it('requires hook, accountId and callId, and sets timestampMs to now by default', () => {
     expect(check(base)).toEqual({ ...base, timestampMs: NOW })
     expect(check({ ...base, timestampMs: 5 })).toEqual({ ...base, timestampMs: 5 })

@@ -17,6 +17,7 @@ const service = {
       properties: { context: { type: 'string' }, dockerfile: { type: 'string' } },
     },
     image: { type: 'string' },
+    profiles: { type: 'array', items: { type: 'string' } },
     restart: { enum: ['no', 'always', 'on-failure', 'unless-stopped'] },
     stop_grace_period: duration,
     read_only: { type: 'boolean' },

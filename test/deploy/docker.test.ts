@@ -113,7 +113,7 @@ describe('compose.yaml', () => {
       for (const network of names) expect(networks).toHaveProperty(network)
       for (const volume of service.volumes ?? []) {
         const [source] = volume.split(':') as [string]
-        if (source.startsWith('./')) expect(existsSync(join(ROOT, 'deploy/docker', source))).toBe(true)
+        if (source.startsWith('.')) expect(existsSync(join(ROOT, 'deploy/docker', source))).toBe(true)
         else if (!source.startsWith('$')) expect(volumes).toHaveProperty(source)
       }
     }

@@ -146,7 +146,6 @@ describe('the Kubernetes manifests', () => {
     expect(ports).toEqual({ http: flags.port, admin: flags.adminPort })
     expect([flags.host, flags.adminHost]).toEqual(['0.0.0.0', '0.0.0.0'])
     expect(service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
-    expect(deployment.spec.template.metadata.annotations!['prometheus.io/port']).toBe(String(flags.adminPort))
     const [mount] = container.volumeMounts
     expect(flags.accounts?.startsWith(`${mount!.mountPath}/`)).toBe(true)
     expect(pod.volumes.map(({ name }) => name)).toEqual([mount!.name])

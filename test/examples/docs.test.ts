@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP, VACUUM_HELP } from '../../adapters/cli/help.js'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 import { freePort } from '../adapters/telephony/free-port.js'
 import { anchors, blocks, isQuoted, links, PAGES, ROOT, read } from './pages.js'
@@ -25,7 +25,7 @@ const OUTPUT: Readonly<Record<string, string | RegExp>> = {
   'hs.handle(': '200 22\n',
   'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
   'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
-  device_registered: "1 { model: 'T46' }\ndata.expiresSeconds\n",
+  device_rebooted: "1 { model: 'T46' }\ndata.uptimeSeconds\n",
   "'nobody'": "1\naccount 'nobody' does not exist\n",
   'hookswitch/blackhole':
     '{"action":"reply","request_id":"1","status":"success","data":{"subscribed":["call.*.*"]}}\nCHANNEL_CREATE call.acme.CHANNEL_CREATE.a84b4c76\n',
@@ -59,6 +59,7 @@ const HELP: Readonly<Record<string, string>> = {
   serve: SERVE_HELP,
   migrate: MIGRATE_HELP,
   'rotate-secret': ROTATE_SECRET_HELP,
+  vacuum: VACUUM_HELP,
 }
 
 describe('JavaScript in the documentation', () => {
@@ -162,7 +163,7 @@ describe('commands in the documentation', () => {
         .join('\n')
         .replaceAll('\\\n', ' ')
         .replace(/"(serve)", (.*)\]/g, (_, serve, rest) => `hookswitch ${serve} ${rest.replace(/[",]/g, '')}`)
-        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate|rotate-secret)( .*)?$/gm)) {
+        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate|rotate-secret|vacuum)( .*)?$/gm)) {
         const help = HELP[command!]!
         for (const flag of line?.match(/--[a-z-]+/g) ?? []) {
           const isListed = help.includes(`\n  ${flag} `) || help.replace(/\s+/g, ' ').includes(`also ${flag}`)

@@ -359,6 +359,8 @@ export const OPERATION_INPUTS = {
   readCall: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   lookUp: (random, known) => ({ query: lookupQuery(random, known) }),
   lookUpAnywhere: (random, known) => ({ query: lookupQuery(random, known) }),
+  why: (random, known) => ({ data: Object.fromEntries(lookupQuery(random, known)) }),
+  whyAnywhere: (random, known) => ({ data: Object.fromEntries(lookupQuery(random, known)) }),
   checkAddress: (random) => ({
     data: {
       uri: random.pick(['https://receiver.example/calls', 'http://127.0.0.1:1/', 'ftp://x.example', 'x']),

@@ -215,7 +215,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   './fetch': [fetch, ['fetchHandler']],
   './prometheus': [prometheus, ['prometheusMetrics']],
   './opentelemetry': [opentelemetry, ['openTelemetry']],
-  './sqlite': [sqlite, ['sqliteExportSource', 'sqliteStore', 'undoMigration']],
+  './sqlite': [sqlite, ['sqliteExportSource', 'sqliteStore', 'undoMigration', 'vacuumDatabase']],
   './postgres': [postgres, ['migrateToPostgres', 'postgresStore']],
   './freeswitch': [
     freeswitch,

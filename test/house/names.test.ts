@@ -13,9 +13,10 @@ const WIRE = [
 const VALUES =
   /^(channel_(create|answer|bridge|destroy|hold|unhold|transferee|transferor|dtmf)|voicemail_new|missed_call|queue_(join|leave|agent_offer|agent_answer)|in_flight|retries_exhausted|crash_looped|webhook_(paused|resumed|failing|disabled|backlog_full)|delivery_exhausted|event_refused|blocked_address|no_response|own_fault|event_id|too_large|too_slow|hookswitch_\w+)$/
 
-/** Names defined elsewhere: settings of PostgreSQL, columns of SQLite pragmas. */
+/** Names defined elsewhere: settings of PostgreSQL, columns of SQLite pragmas, figures of V8. */
 const FOREIGN: readonly (readonly [RegExp, RegExp])[] = [
   [/^adapters\/storage\/postgres\//, /^(application_name|\w+_timeout|idle_\w+|client_encoding)$/],
+  [/^adapters\/cli\/program-gauges\.ts$/, /^heap_size_limit$/],
   [/^adapters\/storage\/sqlite\//, /^(user_version|application_id|journal_mode|quick_check|page_size)$/],
 ]
 

@@ -39,7 +39,7 @@ const SKIPPED = new Set([
 
 const CONSUMER = join(ROOT, 'test/house/consumer.ts')
 const HEAD = `import { createHookswitch, memoryStore } from 'hookswitch'
-const hs = createHookswitch({ store: memoryStore(), hooks: [{ id: 'device_registered' }] })
+const hs = createHookswitch({ store: memoryStore(), hooks: [{ id: 'device_rebooted' }] })
 `
 
 let consumer = ''
@@ -83,8 +83,8 @@ function errorsOf(line: string): readonly string[] {
 describe('the types of publish', () => {
   it('complete all kinds of events, of one and of a list', () => {
     const names = completionsOf("hs.publish({ hook: '|' })")
-    expect(names).toHaveLength(18)
-    expect(names).toEqual(expect.arrayContaining(['channel_create', 'object', 'device_registered']))
+    expect(names).toHaveLength(24)
+    expect(names).toEqual(expect.arrayContaining(['channel_create', 'object', 'device_rebooted']))
     expect(completionsOf("hs.publish([{ accountId: 'a', callId: 'c', hook: '|' }])")).toEqual(names)
     expect(completionsOf("hs.publish({ hook: 'channel_create', | })")).toEqual(
       expect.arrayContaining(['accountId', 'callId', 'direction', 'callerIdNumber']),

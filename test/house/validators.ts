@@ -12,6 +12,8 @@ import {
   replaySchema,
   replayStateSchema,
   userAuthSchema,
+  webhookJobSchema,
+  whySchema,
 } from '../../src/wire/body-schemas.js'
 
 /** The generated module, relative to the root. */
@@ -29,6 +31,8 @@ export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
   validateReplay: replaySchema,
   validateReplayState: replayStateSchema,
   validateHold: holdSchema,
+  validateWhy: whySchema,
+  validateWebhookJob: webhookJobSchema,
   validatePreview: previewSchema,
 }
 

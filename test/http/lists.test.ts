@@ -300,13 +300,35 @@ describe('lists for operators', () => {
     ])
   })
 
-  it.each(['/v1/system/deliveries?state=lost', '/v1/system/endpoints?state=ok'])(
-    'refuse %s',
-    async (invalid) => {
-      const response = await (await startWith()).send('GET', invalid)
-      expect([response.status, Object.keys(jsonOf(response).data as object)]).toEqual([400, ['state']])
-    },
-  )
+  it.each([
+    ['deliveries?state=lost', 'state'],
+    ['endpoints?state=ok', 'state'],
+    ['endpoints?sort=waiting', 'sort'],
+    ['endpoints?cause=refusd', 'cause'],
+    ['endpoints?host=https://a.example/', 'host'],
+    ['endpoints?since=yesterday', 'since'],
+    ['endpoints?since=2030-01-02&until=2030-01-01', 'since'],
+    ['endpoints?account_id=', 'account_id'],
+  ])('refuse %s', async (invalid, field) => {
+    const response = await (await startWith()).send('GET', `/v1/system/${invalid}`)
+    expect([response.status, Object.keys(jsonOf(response).data as object)]).toEqual([400, [field]])
+  })
+
+  it('are those of one account, which must exist', async () => {
+    const { send } = await startWith()
+    const unknown = await send('GET', '/v1/system/endpoints?account_id=nope')
+    expect([unknown.status, jsonOf(unknown).message]).toEqual([404, expect.any(String)])
+    expect((await send('GET', `/v1/system/endpoints?account_id=${OWN_ACCOUNT}`)).status).toBe(200)
+  })
+
+  it('begin with those that hurt most, page by page', async () => {
+    const { readAll } = await filteredLists()
+    const { items, sizes } = await readAll('/v1/system/endpoints?sort=impact&page_size=150')
+    expect(sizes.slice(0, 3)).toEqual([150, 150, 150])
+    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length)
+    const impacts = items.map(({ impact }) => impact as number)
+    expect(impacts).toEqual([...impacts].sort((a, b) => b - a))
+  })
 
   it.each(['deliveries', 'endpoints'])('refuse a foreign start_key of %s', async (name) => {
     expect((await (await startWith()).send('GET', `/v1/system/${name}?start_key=x`)).status).toBe(400)

@@ -206,8 +206,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'error of a switch': (text) => sanitizeText(text, 'secret'),
   'channel and dial string of Asterisk': (text) => [
     parseChannelName(`Local/${text}`),
-    dialledNumber('PJSIP', `a/${text}`),
-    dialledNumber('SIP', text),
+    dialledNumber({ ...parseChannelName('PJSIP/a-1'), ownNumber: '1' }, `a/${text}`, '2'),
+    dialledNumber({ ...parseChannelName('SIP/a-1'), ownNumber: text }, text, text),
   ],
   'message of AMI': (text) => {
     const message = createAmiMessage(Buffer.from(`Event: Newchannel\r\nChanVariable: ${text}\r\n`))
@@ -325,6 +325,11 @@ describe('a stream takes time in proportion to its length, in small chunks too',
         repeated('a', 'Asterisk Call Manager/'),
         repeated('\r\n\r', AMI_BANNER),
         repeated('a: b\r\n', AMI_BANNER),
+        repeated('\r\n', AMI_BANNER),
+        repeated('\nEvent: x', AMI_BANNER),
+        repeated('\r\nEvent: x', AMI_BANNER),
+        repeated('Event: x\n\n', AMI_BANNER),
+        repeated('Event: x\r\n\n', AMI_BANNER),
       ],
     ],
     'messages of the event socket': [

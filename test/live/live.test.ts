@@ -175,7 +175,7 @@ describe('the configuration of Asterisk', () => {
     expect(manager).toMatch(/^secret = live-secret$/m)
     expect(manager).toMatch(/^write = reporting$/m)
     expect(ari).toMatch(/^password = live-secret$/m)
-    expect(ari).toMatch(/^channelvars = ACCOUNT_ID$/m)
+    expect(ari).toMatch(/^channelvars = ACCOUNT_ID,/m)
     expect(manager + ari).not.toContain('…')
   })
 

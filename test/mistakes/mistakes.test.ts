@@ -65,6 +65,11 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
     ['none at all', () => create(), 'createHookswitch(): the options must be an object'],
     ['no store', () => create({}), 'store is required'],
     [
+      'a retry policy that is written out',
+      withOption({ retryPolicy: { kind: 'constant', delayMs: 2_000 } }),
+      'retryPolicy.jitter is missing: make the policy with constant()',
+    ],
+    [
       'a store that was not called',
       withOption({ store: memoryStore }),
       'store must be an object, not a function (was it called?)',
@@ -736,7 +741,7 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
     [
       'a port where nothing listens',
       () => createClient({ url: closed, apiKey: API_KEY, maxRetries: 0 }).listWebhooks().page(),
-      'PUT /api_auth: no complete response from the server (ECONNREFUSED)',
+      /^PUT \/api_auth: no complete response from 127\.0\.0\.1:\d+ \(ECONNREFUSED\)$/,
     ],
     [
       'a prefix that does not exist',

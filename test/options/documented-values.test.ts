@@ -150,6 +150,7 @@ describe('a documented value', () => {
       maxPending: 1_000_000,
       attemptsPerWebhook: 1_000,
       retentionDays: 30,
+      unwantedRetentionSeconds: 86_400,
       maxStreams: 1_000,
       maxStreamsPerAccount: 50,
       maxStreamsPerToken: 10,

@@ -192,6 +192,20 @@ describe('a watched store', () => {
     expect(store.inbox).toBeUndefined()
   })
 
+  it('has the time of the last commit that succeeded', async () => {
+    const { clock, answers, watch, read, commit } = watchFake()
+    await read()
+    expect(watch.lastCommitMs()).toBeUndefined()
+    await clock.advance(1_000)
+    await commit()
+    const committedMs = clock.now()
+    expect(watch.lastCommitMs()).toBe(committedMs)
+    answers.commit = () => Promise.reject(unavailable('the disk is full'))
+    await clock.advance(1_000)
+    await commit()
+    expect(watch.lastCommitMs()).toBe(committedMs)
+  })
+
   it('may be of a class with private fields', async () => {
     const kept = memoryStore()
     class Classy {

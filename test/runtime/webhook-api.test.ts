@@ -59,6 +59,17 @@ it('options of the wrong type are named', async () => {
     ['callIds', () => hs.webhooks.attempts('acme', undefined, { callIds: 'leg-1' as never })],
     ['search', () => hs.webhooks.health('acme', { search: 5 as never })],
     ['after', () => hs.webhooks.health('acme', { after: 'w' as never })],
+    ['deliveryId', () => hs.webhooks.attempts('acme', undefined, { deliveryId: 5 as never })],
+    ['ascending', () => hs.webhooks.attempts('acme', undefined, { ascending: 'no' as never })],
+    ['cursor', () => hs.webhooks.deliveries('acme', 'w', { cursor: '5' as never })],
+    ['afterId', () => hs.operator.unhealthy({ afterId: 5 as never })],
+    ['states', () => hs.operator.unhealthy({ states: ['ok' as never] })],
+    ['accountId', () => hs.operator.search({ accountId: 5 as never })],
+    ['webhookId', () => hs.operator.search({ webhookId: 5 as never })],
+    ['callId', () => hs.operator.search({ callId: 5 as never })],
+    ['accountId', () => hs.replays.list({ accountId: 5 as never })],
+    ['after', () => hs.replays.list({ after: { createdMs: 1 } as never })],
+    ['after', () => hs.replays.list({ after: null as never })],
   ] as const)
     await expect(call()).rejects.toMatchObject({ code: 'InvalidInput', field })
   await hs.close()

@@ -90,6 +90,12 @@ describe('the types of publish', () => {
       queue_agent_offer: true,
       queue_agent_answer: true,
       channel_dtmf: true,
+      recording_started: true,
+      recording_ready: true,
+      conference_join: true,
+      conference_leave: true,
+      device_registered: true,
+      device_unregistered: true,
       object: true,
     }
     const builtIn = catalogueOf().filter(({ id }) => !isMetaHook(id))

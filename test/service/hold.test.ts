@@ -120,6 +120,20 @@ describe.each(STORES)('a hold in %s', (_, make) => {
 })
 
 describe('a hold', () => {
+  it('ends with its account, and a release of an unknown account names it', async () => {
+    const node = await startNode(memoryStore())
+    await createAccounts(node)
+    const { operator, accounts } = node.hs
+    await operator.hold({ accountId: 'acme' })
+    expect(await operator.release({ accountId: 'beta' })).toEqual({ all: false, accountIds: ['acme'] })
+    await expect(operator.release({ accountId: 'nope' })).rejects.toMatchObject({
+      code: 'NotFound',
+      id: 'nope',
+    })
+    await accounts.remove('acme')
+    expect(await operator.holds()).toEqual({ all: false, accountIds: [] })
+  })
+
   it('of all accounts is not ended by a release of what is no account', async () => {
     const { hs } = await startNode(memoryStore(), { hold: true })
     for (const accountId of [null, 5, '*'])

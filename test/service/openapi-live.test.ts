@@ -196,6 +196,9 @@ describe('the OpenAPI document', () => {
     await call('listDeliveryAttempts', { ...account, delivery_id, query: '?slim=true' })
     await call('readCall', { ...account, call_id: 'call 1' })
     await call('lookUp', { ...account, query: '?q=call%201' })
+    await hs.publish({ hook: 'channel_dtmf', accountId: 'parent', callId: 'call 1' })
+    for (const q of ['call 1', delivery_id, hook.webhook_id, 'unknown'])
+      await call('why', account, { data: { q } })
     await call('previewWebhook', account, {
       data: { webhook: { name: 'p', uri: receiver.url('/hook'), hook: 'all', http_verb: 'get' } },
     })
@@ -237,7 +240,16 @@ describe('the OpenAPI document', () => {
     await call('setHold', {}, { token: operator, data: { held: true, account_id } })
     await call('readHolds', {}, { token: operator })
     await call('setHold', {}, { token: operator, data: { held: false, account_id } })
+    await call('setHold', {}, { token: operator, data: { held: true, dry_run: true } })
+    await call('startJob', {}, { token: operator, data: { action: 'resume', account_id, dry_run: true } })
+    const started = await call('startJob', {}, { token: operator, data: { action: 'resume', cause: '503' } })
+    const bulk = { job_id: started.json.data.id as string }
+    await call('listJobs', {}, { token: operator })
+    await call('readJob', bulk, { token: operator })
+    // It had nothing to do, so it has ended.
+    expect((await call('setJob', bulk, { token: operator, data: { state: 'cancelled' } })).status).toBe(409)
     await call('lookUpAnywhere', { query: '?q=call%201' }, { token: operator })
+    await call('whyAnywhere', {}, { token: operator, data: { q: 'call 1' } })
     await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
     await call('replayAllAccounts', {}, { data: {}, token: operator })
     await call('listAllReplays', {}, { token: operator })
@@ -277,6 +289,9 @@ describe('the OpenAPI document', () => {
       'replayAllAccounts',
       'setAnyReplay',
       'setHold',
+      'whyAnywhere',
+      'setJob',
+      'startJob',
     ])
     for (const { id, doc, method } of operations) {
       const by = ofOperators.has(id) ? { token: operator } : {}
@@ -307,6 +322,7 @@ describe('the OpenAPI document', () => {
       'lookUpAnywhere',
       'searchDeliveries',
       'listAllReplays',
+      'listJobs',
     ])
       expect((await call(id)).status).toBe(403)
 
@@ -318,7 +334,7 @@ describe('the OpenAPI document', () => {
     const renewed = await hs.auth.signIn({ apiKey: await hs.accounts.readApiKey('parent') })
     await call('readToken', {}, { token: renewed.token })
     await call('signOut', {}, { token: renewed.token })
-    const isOperators = (id: string) => ['listUnhealthyWebhooks', 'searchDeliveries'].includes(id)
+    const isOperators = (id: string) => ['listUnhealthyWebhooks', 'searchDeliveries', 'setJob'].includes(id)
     const missing = operations.map(({ id }) => id).filter((id) => !called.has(id) && !isOperators(id))
     expect(missing).toEqual([])
   })

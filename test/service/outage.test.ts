@@ -57,7 +57,9 @@ async function start(options: Pick<HookswitchOptions, 'autoDisable'> = {}) {
     async gauges() {
       const readings = await read()
       return Object.fromEntries(
-        readings.flatMap(({ name, label, value }) => (name === 'hookswitch_outage' ? [[label, value]] : [])),
+        readings.flatMap(({ name, label, value }) =>
+          name === 'hookswitch_outage_start_timestamp_seconds' ? [[label, value]] : [],
+        ),
       )
     },
     webhook: async (name: string) =>
@@ -83,7 +85,7 @@ it('an outage of the internet is logged, measured and shown, although an interna
   expect(lines()).toEqual([
     'error {"network":"public","origins":5} no receiver of this network answers: this node seems to be cut off from it, and attempts without an answer are not charged',
   ])
-  expect(await gauges()).toEqual({ public: 1, private: 0, loopback: 0 })
+  expect(await gauges()).toEqual({ public: beganMs / 1000, private: 0, loopback: 0 })
   expect([counter('public'), counter('private'), counter('loopback')]).toEqual([1, 0, 0])
   expect(hs.nodeHealth()).toEqual({ problems: [], outages: [{ network: 'public', sinceMs: beganMs }] })
   // The internal receivers still answer.

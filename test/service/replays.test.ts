@@ -19,7 +19,7 @@ describe('a replay of all that was lost', () => {
     await service.publish(20, 5)
     sent.length = 0
     service.status = 200
-    expect(await hs.replays.count({ accountId: 'parent' })).toBe(100)
+    expect((await hs.replays.count({ accountId: 'parent' })).count).toBe(100)
     const job = await hs.replays.start({ accountId: 'parent' })
     expect(job).toMatchObject({ state: 'running', count: 100, replayed: 0, leftOut: [] })
     expect(await service.ended(job.id)).toMatchObject({ state: 'completed', count: 100, replayed: 100 })
@@ -28,10 +28,10 @@ describe('a replay of all that was lost', () => {
     expect(new Set(sent.map(({ event }) => event)).size).toBe(100)
     expect(ordered(sent)).toBe(true)
     // Nothing is left to replay.
-    expect(await hs.replays.count({ accountId: 'parent' })).toBe(0)
+    expect((await hs.replays.count({ accountId: 'parent' })).count).toBe(0)
     const again = await hs.replays.start({ accountId: 'parent' })
     expect(again).toMatchObject({ state: 'completed', count: 0 })
-    expect(await hs.replays.count({ accountId: 'parent', includeRecovered: true })).toBe(100)
+    expect((await hs.replays.count({ accountId: 'parent', includeRecovered: true })).count).toBe(100)
   })
 
   it('leaves out what was recovered, and repeats what a replay has lost again', async () => {
@@ -95,14 +95,23 @@ describe('a replay of all that was lost', () => {
     service.status = 400
     for (const account of ['parent', 'child', 'other']) await service.publish(1, 1, account)
     const { hs } = service
-    expect(await hs.replays.count({ accountId: 'parent' })).toBe(2)
-    expect(await hs.replays.count({ accountId: 'child' })).toBe(1)
-    expect(await hs.replays.count({})).toBe(3)
+    expect((await hs.replays.count({ accountId: 'parent' })).count).toBe(2)
+    expect((await hs.replays.count({ accountId: 'child' })).count).toBe(1)
+    expect(await hs.replays.count({})).toEqual({ count: 3, webhooks: 3, accounts: 3 })
+    const { uri } = (await hs.webhooks.list('child'))[0]!
+    const { host } = new URL(uri)
+    for (const scope of [{}, { accountId: 'parent' }]) {
+      expect(await hs.replays.count({ ...scope, host })).toEqual(await hs.replays.count(scope))
+      expect(await hs.replays.count({ ...scope, host: 'nobody.example' })).toMatchObject({
+        count: 0,
+        webhooks: 0,
+      })
+    }
     service.status = 200
     const { id } = await hs.replays.start({ accountId: 'parent' })
     await service.ended(id)
     await service.clock.settle()
-    expect(await hs.replays.count({})).toBe(1)
+    expect((await hs.replays.count({})).count).toBe(1)
     await expect(hs.replays.read(id, 'other')).rejects.toMatchObject({ code: 'NotFound', id })
     await expect(hs.replays.set(id, 'cancelled', 'other')).rejects.toMatchObject({ code: 'NotFound', id })
     expect(await hs.replays.list({ accountId: 'other' })).toEqual([])
@@ -124,7 +133,8 @@ describe('a replay of all that was lost', () => {
     service.status = 200
     await publish('c', 'channel_create')
     await clock.settle()
-    const count = (selection: object) => hs.replays.count({ accountId: 'parent', webhookId, ...selection })
+    const count = async (selection: object) =>
+      (await hs.replays.count({ accountId: 'parent', webhookId, ...selection })).count
     expect(await count({})).toBe(2)
     expect(await count({ result: 'success' })).toBe(1)
     expect(await count({ result: 'exhausted' })).toBe(2)
@@ -180,7 +190,7 @@ describe('a replay of all that was lost', () => {
       perEvent.set(key, (perEvent.get(key) ?? 0) + 1)
     }
     expect(perEvent.size).toBe(3_600)
-    expect(await service.hs.replays.count({})).toBe(0)
+    expect((await service.hs.replays.count({})).count).toBe(0)
   })
 
   it('goes on when a part of what it selects is erased meanwhile', async () => {
@@ -390,6 +400,6 @@ describe('what expired because too many waited', () => {
     service.status = 200
     await clock.advance(600_000)
     expect(sent).toEqual([])
-    expect(await hs.replays.count({ accountId: 'parent', reason: 'queue_full' })).toBeGreaterThan(0)
+    expect((await hs.replays.count({ accountId: 'parent', reason: 'queue_full' })).count).toBeGreaterThan(0)
   })
 })

@@ -57,6 +57,21 @@ describe('the settings of a webhook', () => {
     expect(check({ format: 'json' }, kazoo)).toMatchObject({ settings: { format: 'json' } })
   })
 
+  it('may have names that KAZOO has for a kind, unless the host registers a kind of that name', () => {
+    const hookOf = (changes: object, given?: SettingsRules) => {
+      const checked = check(changes, given)
+      return 'settings' in checked ? [checked.settings.hook, checked.settings.only] : checked.failures
+    }
+    expect(hookOf({ hook: 'register' })).toEqual(['device_registered', undefined])
+    expect(hookOf({ only: ['channel_create', 'deregister'] })).toEqual([
+      'all',
+      ['channel_create', 'device_unregistered'],
+    ])
+    const catalogue = catalogueOf([{ id: 'register' }])
+    expect(hookOf({ hook: 'register' }, { ...rules, catalogue })).toEqual(['register', undefined])
+    expect(failuresOf({ hook: 'registers', only: [7] })).toContain('hook enum')
+  })
+
   it('ignore unknown keys and undefined values', () => {
     const hostile = JSON.parse('{"__proto__":{"group":"x"},"constructor":"y","id":"z"}')
     expect(check({ ...hostile, retries: undefined })).toEqual({ settings: { ...base, ...SETTINGS_DEFAULTS } })

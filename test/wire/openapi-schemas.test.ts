@@ -20,6 +20,7 @@ import { SCHEMAS as OTHER_SCHEMAS } from '../../src/wire/openapi/schemas.js'
 import { STATS_SCHEMAS } from '../../src/wire/openapi/stats-schemas.js'
 import { replayJobJson } from '../../src/wire/replay-json.js'
 import { endpointJson, foundEndpointJson, statsJson, webhookHealthJson } from '../../src/wire/stats-json.js'
+import { webhookJobJson } from '../../src/wire/webhook-job-json.js'
 import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
 
 const webhook: Required<WebhookView> = {
@@ -132,6 +133,7 @@ const job: Required<ReplayJob> & { readonly request: Required<ReplayRequest> } =
     reason: 'r',
     callId: 'c',
     number: '1',
+    host: 'a.example',
     includeRecovered: true,
   },
   state: 'completed',
@@ -222,13 +224,26 @@ const documents: [name: string, document: object][] = [
   ['Webhook', webhookJson(webhook)],
   ['WebhookSummary', webhookSummaryJson(webhook)],
   ['EndpointHealth', endpointJson(endpoint)],
-  ['FoundEndpoint', foundEndpointJson(endpoint, 'n')],
+  ['FoundEndpoint', foundEndpointJson({ ...endpoint, impact: 1 }, 'n')],
   ['WebhookHealth', webhookHealthJson(webhookHealth)],
   ['LookedUp', lookedUpJson({ type: 'webhook', id: 'w', accountId: 'a', accountName: 'n', label: 'n' })],
   ['Statistics', statsJson(statistics)],
   ['Attempt', listedAttemptJson(attempt)],
   ['Delivery', deliveryJson(delivery, { code: 'due' }, attempt.call)],
   ['ReplayJob', replayJobJson(job)],
+  [
+    'WebhookJob',
+    webhookJobJson({
+      id: '1',
+      action: 'resume',
+      selection: { accountId: 'a', cause: 'refused', host: 'a.example', sinceMs: 1, untilMs: 2 },
+      state: 'completed',
+      count: 2,
+      changed: 1,
+      createdMs: 1,
+      endedMs: 2,
+    }),
+  ],
   ['FoundDelivery', foundDeliveryJson(delivery, { code: 'due' }, attempt.call)],
   ['Login', loginJson(account, 'u', [])],
   ['Payload', payload],

@@ -28,6 +28,7 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
 /** Flags of every list. */
 export const LIST_FLAGS: readonly Flag[] = [
   { name: 'limit', value: 'N', description: "print at most this many items, or 'all' (100)" },
+  { name: 'utc', description: 'print times in UTC, not as ages; pipes and --json always have them' },
 ]
 
 /** All flags of a command, its own first. */

@@ -2,6 +2,7 @@
 
 import { wrongFlag } from '../read-flags.js'
 import { ACCOUNT_COMMANDS, USER_COMMANDS } from './account-commands.js'
+import { JOB_COMMANDS } from './bulk-commands.js'
 import type { Command } from './command.js'
 import { completionScript, SHELLS, type Shell } from './completion.js'
 import { DELIVERY_COMMANDS } from './delivery-commands.js'
@@ -10,6 +11,7 @@ import { REPLAY_COMMANDS } from './replay-commands.js'
 import { TOKEN_COMMANDS } from './token-commands.js'
 import { VERIFY_COMMAND } from './verify-command.js'
 import { WEBHOOK_COMMANDS } from './webhook-commands.js'
+import { WHY_COMMAND } from './why-command.js'
 
 /** The commands that group others, with one sentence each, in the order of the help. */
 export const GROUPS: Readonly<Record<string, string>> = {
@@ -19,6 +21,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   deliveries: 'deliveries of a webhook and their states',
   attempts: 'requests to receivers: list them, or watch them live',
   replays: 'replays of many deliveries: their progress, pause and end',
+  jobs: 'jobs that resume or enable webhooks of all accounts',
   events: 'publish events, list their kinds',
   token: 'log in for scripts',
 }
@@ -44,7 +47,9 @@ export const COMMANDS: readonly Command[] = [
   ...USER_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...DELIVERY_COMMANDS,
+  WHY_COMMAND,
   ...REPLAY_COMMANDS,
+  ...JOB_COMMANDS,
   ...EVENT_COMMANDS,
   ...TOKEN_COMMANDS,
   VERIFY_COMMAND,

@@ -1,5 +1,5 @@
 /** Completion scripts of shells, from the table of commands. Pure. */
-import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../help.js'
+import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP, VACUUM_HELP } from '../help.js'
 import { flagsOf } from './arguments.js'
 import type { Command, Flag } from './command.js'
 
@@ -34,6 +34,7 @@ const HOSTED: Readonly<Record<string, readonly [summary: string, help: string]>>
   serve: ['serve the HTTP API and deliver webhooks', SERVE_HELP],
   migrate: ['move all data from a SQLite file to PostgreSQL', MIGRATE_HELP],
   'rotate-secret': ['replace the secret that encrypts API keys and signing secrets', ROTATE_SECRET_HELP],
+  vacuum: ['give free space inside a SQLite file back to the disk', VACUUM_HELP],
 }
 
 const CONFIG: readonly Choice[] = [

@@ -10,7 +10,7 @@ const DELIVERY_COLUMNS: readonly Column[] = [
   { title: 'ID', value: 'id', isWhole: true },
   { title: 'STATE', value: 'state' },
   { title: 'ATTEMPTS', value: 'attempts' },
-  { title: 'NEXT', value: 'next_attempt_at' },
+  { title: 'NEXT', value: 'next_attempt_at', isTime: true },
   { title: 'CALL', value: 'call_id' },
   { title: 'EXPLANATION', value: 'explain' },
 ]
@@ -19,14 +19,14 @@ const STATUS: Column = {
   value: (attempt) => attempt.resp_status_code ?? attempt.cause ?? attempt.client_error ?? attempt.reason,
 }
 const ATTEMPT_COLUMNS: readonly Column[] = [
-  { title: 'TIME', value: 'sent_at', isWhole: true },
+  { title: 'TIME', value: 'sent_at', isWhole: true, isTime: true },
   { title: 'RESULT', value: 'result', isWhole: true },
   STATUS,
   { title: 'TRY', value: 'attempt' },
   { title: 'MS', value: 'duration_ms' },
   { title: 'HOOK', value: 'hook_event' },
   { title: 'DELIVERY', value: 'delivery_id', isWhole: true },
-  { title: 'URI', value: 'uri' },
+  { title: 'URI', value: 'uri', isCutInMiddle: true },
   { title: 'DETAIL', value: 'detail' },
 ]
 

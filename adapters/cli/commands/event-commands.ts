@@ -46,10 +46,7 @@ const publish: Command = {
       }
       const { data } = response
       published += data.event_ids.length
-      await context.output.items(
-        data.event_ids.map((id) => ({ event_id: id })),
-        [{ title: 'EVENT', value: 'event_id', isWhole: true }],
-      )
+      for (const id of data.event_ids) await context.output.text(id, { event_id: id })
     }
   },
 }

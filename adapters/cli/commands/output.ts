@@ -31,10 +31,16 @@ export interface Output {
 
 const DEFAULT_WIDTH = 80
 
-/**
- * @param signal a wait for a reader that is gone ends when it aborts
- */
-export function createOutput(stdout: Writable, isJson: boolean, signal: AbortSignal): Output {
+interface OutputOptions {
+  /** Print JSON. */
+  readonly isJson: boolean
+  /** A wait for a reader that is gone ends when it aborts. */
+  readonly signal: AbortSignal
+  /** Unix time in milliseconds: a terminal shows the times of lists as ages. Absent: as they are. */
+  readonly now?: (() => number) | undefined
+}
+
+export function createOutput(stdout: Writable, { isJson, signal, now }: OutputOptions): Output {
   const isTerminal = stdout.isTTY === true
   const width = stdout.columns ?? DEFAULT_WIDTH
   const write = async (text: string) => {
@@ -45,20 +51,27 @@ export function createOutput(stdout: Writable, isJson: boolean, signal: AbortSig
     })
   }
   const json = (value: unknown) => `${printableJson(value)}\n`
-  const tabs = (item: object, columns: readonly Column[]) =>
-    `${columns.map((column) => textOf(item, column)).join('\t')}\n`
+  let hasHead = false
+  /** Lines for programs: the titles once, then the items with whole values. */
+  function tabs(items: readonly object[], columns: readonly Column[]): string {
+    const lines = items.map((item) => columns.map((column) => textOf(item, column)))
+    if (!hasHead && items.length > 0) lines.unshift(columns.map(({ title }) => title))
+    hasHead ||= items.length > 0
+    return lines.map((cells) => `${cells.join('\t')}\n`).join('')
+  }
   return {
     isJson,
     isTerminal,
     async items(items, columns) {
       if (isJson) await write(items.map(json).join(''))
-      else if (isTerminal) await write(formatTable(items, columns, width))
-      else await write(items.map((item) => tabs(item, columns)).join(''))
+      else if (isTerminal) await write(formatTable(items, columns, width, { nowMs: now?.() }))
+      else await write(tabs(items, columns))
     },
     async item(item, columns) {
-      await write(
-        isJson ? json(item) : isTerminal ? formatTable([item], columns, width, false) : tabs(item, columns),
-      )
+      if (isJson) await write(json(item))
+      // Lines that stay on the screen: an age would be wrong soon.
+      else if (isTerminal) await write(formatTable([item], columns, width, { hasHead: false }))
+      else await write(tabs([item], columns))
     },
     async document(document) {
       if (isJson || typeof document !== 'object' || document === null) {

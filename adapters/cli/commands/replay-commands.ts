@@ -2,23 +2,23 @@
 import type { HookswitchClient, ReplayCount, ReplayJob, ReplaySelection } from 'hookswitch/client'
 import { defined, wrongFlag } from '../read-flags.js'
 import { callCommand, listCommand } from './api-commands.js'
+import { ALL, confirmCounts, DRY_RUN, HOST, hostFlag, WAIT, waitForEnd } from './bulk-commands.js'
 import { type Command, type CommandContext, CommandFailed, type Flag, type Operand } from './command.js'
 import { FROM, PENDING, RESULT, STATE, TO } from './delivery-commands.js'
 import type { Column } from './table.js'
-import { timeFlag } from './values.js'
+import { timeFlag, YES } from './values.js'
 
 const COLUMNS: readonly Column[] = [
   { title: 'ID', value: 'id', isWhole: true },
   { title: 'STATE', value: 'state' },
   { title: 'REPLAYED', value: 'replayed' },
   { title: 'COUNT', value: 'count' },
-  { title: 'CREATED', value: 'created_at' },
-  { title: 'ENDED', value: 'ended_at' },
+  { title: 'CREATED', value: 'created_at', isTime: true },
+  { title: 'ENDED', value: 'ended_at', isTime: true },
   { title: 'ACCOUNT', value: 'account_id' },
   { title: 'WEBHOOK', value: 'webhook_id' },
 ]
 
-const ALL: Flag = { name: 'all', description: "of all accounts, with an operator's key" }
 const DELIVERY: Flag = { name: 'delivery', value: 'ID', description: 'only this delivery of the webhook' }
 /** What only a selection has. */
 const SELECTION: readonly Flag[] = [
@@ -30,13 +30,12 @@ const SELECTION: readonly Flag[] = [
   { name: 'reason', value: 'TEXT', description: "only what ended for this reason, as 'status 500'" },
   { name: 'call-id', value: 'ID', description: 'only of this call leg' },
   { name: 'number', value: 'NUMBER', description: 'only of the calls with this number; not with --all' },
+  HOST,
   { name: 'include-recovered', description: 'also what a replay has delivered or is about to deliver' },
-  { name: 'dry-run', description: 'only count the deliveries' },
-  { name: 'wait', description: 'wait for the end, and show the progress' },
+  DRY_RUN,
+  WAIT,
+  YES,
 ]
-
-/** Time between two looks at the progress. */
-const PROGRESS_MS = 1_000
 
 /** The selection that the flags make. @throws `InvalidOption` */
 function selectionOf(context: CommandContext): ReplaySelection {
@@ -53,6 +52,7 @@ function selectionOf(context: CommandContext): ReplaySelection {
     reason: context.flag('reason'),
     call_id: context.flag('call-id'),
     number: context.flag('number'),
+    host: hostFlag(context),
     include_recovered: context.has('include-recovered') || undefined,
     dry_run: context.has('dry-run') || undefined,
   })
@@ -69,6 +69,12 @@ async function request(
   if (context.has('all')) {
     if (webhookId !== undefined) throw wrongFlag('--all', 'cannot be combined with a webhook')
     if (hasAccount) throw wrongFlag('--all', 'cannot be combined with --account')
+    if (data.dry_run !== true)
+      await confirmCounts(context, 'sent again', async () => {
+        const { count, ...counts } = (await client.replayAllAccounts({ data: { ...data, dry_run: true } }))
+          .data as ReplayCount
+        return { ...counts, deliveries: count }
+      })
     return (await client.replayAllAccounts({ data })).data
   }
   if (webhookId === undefined) {
@@ -91,26 +97,17 @@ async function replayOne(context: CommandContext, deliveryId: string): Promise<v
 const readJob = async (client: HookswitchClient, replayId: string, isOfAll: boolean): Promise<ReplayJob> =>
   (isOfAll ? await client.readAnyReplay({ replayId }) : await client.readReplay({ replayId })).data
 
-const hasEnded = ({ state }: ReplayJob) => state === 'completed' || state === 'cancelled'
-
-/** Shows the progress until the replay has ended, or the command is interrupted. */
-async function waitForEnd(context: CommandContext, started: ReplayJob): Promise<ReplayJob> {
-  const { signal, note } = context
+/** Waits for the end of a replay, and says what was left out. */
+async function waitForReplay(context: CommandContext, started: ReplayJob): Promise<ReplayJob> {
   const isOfAll = context.has('all')
-  note(`replay ${started.id}: ${started.count} deliveries`)
-  const cancel = `hookswitch replays cancel ${started.id}${isOfAll ? ' --all' : ''}`
-  signal.addEventListener('abort', () => note(`the replay goes on: '${cancel}' ends it`), { once: true })
-  let job = started
-  let shown = ''
-  while (!hasEnded(job) && !signal.aborted) {
-    job = await readJob(context.client(), started.id, isOfAll)
-    const progress = `${job.replayed} of ${job.count} repeated${job.state === 'paused' ? ', paused' : ''}`
-    if (progress !== shown) note(progress)
-    shown = progress
-    if (!hasEnded(job)) await context.sleep(PROGRESS_MS)
-  }
+  const job = await waitForEnd(context, started, {
+    name: `replay ${started.id}: ${started.count} deliveries`,
+    cancel: `hookswitch replays cancel ${started.id}${isOfAll ? ' --all' : ''}`,
+    read: () => readJob(context.client(), started.id, isOfAll),
+    progressOf: ({ replayed, count }) => `${replayed} of ${count} repeated`,
+  })
   for (const { webhook_id, reason } of job.left_out)
-    note(`webhook ${webhook_id} was ${reason}: not all of its deliveries were repeated`)
+    context.note(`webhook ${webhook_id} was ${reason}: not all of its deliveries were repeated`)
   return job
 }
 
@@ -119,7 +116,7 @@ const replay: Command = {
   summary: 'send deliveries again that were not delivered',
   details:
     'Of one webhook; with --account and without WEBHOOK of all webhooks of that account and those below; with --all of ' +
-    'all accounts. Without further flags this is everything that was lost and that no replay has recovered. Prints the id ' +
+    'all accounts, which requires --yes. Without further flags this is everything that was lost and that no replay has recovered. Prints the id ' +
     "and the number of deliveries; the service goes on by itself, and 'replays' shows, pauses and cancels it.",
   operands: [{ name: 'WEBHOOK', description: 'id of a webhook', isOptional: true }],
   flags: [ALL, DELIVERY, ...SELECTION],
@@ -131,7 +128,7 @@ const replay: Command = {
     if (isWaiting && data.dry_run === true) throw wrongFlag('--wait', 'cannot be combined with --dry-run')
     const result = await request(context.client(), context, data)
     if (!isWaiting || !('id' in result)) return context.output.document(result)
-    const job = await waitForEnd(context, result)
+    const job = await waitForReplay(context, result)
     await context.output.document(job)
     if (job.state === 'cancelled') throw new CommandFailed(1)
   },

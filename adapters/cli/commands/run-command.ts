@@ -82,6 +82,7 @@ function findCommand(
       'migrate',
       'config',
       'rotate-secret',
+      'vacuum',
       'help',
       ...COMMANDS.map(({ words }) => words[0]!),
     ]
@@ -129,7 +130,11 @@ async function run(command: Command, args: Arguments, io: CommandIo): Promise<vo
     flag: args.value,
     list: args.list,
     has: args.has,
-    output: createOutput(io.stdout, args.has('json'), ending.signal),
+    output: createOutput(io.stdout, {
+      isJson: args.has('json'),
+      signal: ending.signal,
+      ...(!args.has('utc') && { now: Date.now }),
+    }),
     env,
     signal: ending.signal,
     read: (path, source) => readInput(path, source, io.stdin),

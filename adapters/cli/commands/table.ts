@@ -8,6 +8,10 @@ export interface Column {
   readonly value: string | ((item: Readonly<Record<string, unknown>>) => unknown)
   /** Never shortened: people copy it. */
   readonly isWhole?: true
+  /** Shortened in the middle: a URL begins with its host, and its end tells it from others. */
+  readonly isCutInMiddle?: true
+  /** ISO 8601 times, which a terminal shows as ages. */
+  readonly isTime?: true
 }
 
 const GAP = '  '
@@ -24,27 +28,42 @@ function cell(value: unknown): string {
   return printableLine(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
+/** How a table shows its rows. */
+interface TableStyle {
+  /** Whether the first line has the titles. Default: true. */
+  readonly hasHead?: boolean
+  /** Current time in Unix ms: times are shown as ages. Default: as they are. */
+  readonly nowMs?: number | undefined
+}
+
 /**
  * Formats a table that fits the width where it can: the widest columns are shortened first.
  *
  * @param width of the terminal, in columns
- * @param hasHead whether the first line has the titles
  */
 export function formatTable(
   items: readonly object[],
   columns: readonly Column[],
   width: number,
-  hasHead = true,
+  { hasHead = true, nowMs }: TableStyle = {},
 ): string {
   if (items.length === 0) return ''
+  const shownText = (item: object, column: Column) => {
+    const text = textOf(item, column)
+    return column.isTime && nowMs !== undefined ? ageText(text, nowMs) : text
+  }
   const rows = [
     ...(hasHead ? [columns.map(({ title }) => title)] : []),
-    ...items.map((item) => columns.map((column) => textOf(item, column))),
+    ...items.map((item) => columns.map((column) => shownText(item, column))),
   ]
   const natural = columns.map((_, nth) => Math.max(...rows.map((row) => displayWidth(row[nth]!))))
   const widths = shrinkWidths(natural, columns, width - GAP.length * (columns.length - 1))
   return rows
-    .map((row) => row.map((text, nth) => pad(shorten(text, widths[nth]!), widths[nth]!)).join(GAP))
+    .map((row) =>
+      row
+        .map((text, nth) => pad(shorten(text, widths[nth]!, columns[nth]!.isCutInMiddle), widths[nth]!))
+        .join(GAP),
+    )
     .map((line) => `${line.trimEnd()}\n`)
     .join('')
 }
@@ -107,15 +126,41 @@ export function displayWidth(text: string): number {
 
 const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - displayWidth(text)))
 
-/** Cuts a text to this width; the last column is then `…`. @internal */
-export function shorten(text: string, width: number): string {
+/** Cuts a text to this width, at its end or in its middle; `…` stands for what is missing. @internal */
+export function shorten(text: string, width: number, isCutInMiddle = false): string {
   if (displayWidth(text) <= width) return text
-  let result = ''
-  let used = 1
-  for (const grapheme of graphemes(text)) {
-    used += graphemeWidth(grapheme)
-    if (used > width) break
-    result += grapheme
-  }
-  return `${result}…`
+  const all = graphemes(text)
+  const endWidth = isCutInMiddle ? Math.floor((width - 1) / 2) : 0
+  const start = prefixOf(all, width - 1 - endWidth)
+  const end = prefixOf(all.toReversed(), endWidth).reverse()
+  return `${start.join('')}…${end.join('')}`
+}
+
+/** The first graphemes that fit the width. */
+function prefixOf(all: readonly string[], width: number): string[] {
+  let left = width
+  const end = all.findIndex((grapheme) => {
+    left -= graphemeWidth(grapheme)
+    return left < 0
+  })
+  return all.slice(0, end < 0 ? all.length : end)
+}
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** `37 s ago`, `3 min ago`, `in 2 h`, `5 days ago`; what is no time stays as it is. @internal */
+export function ageText(time: string, nowMs: number): string {
+  const age = nowMs - Date.parse(time)
+  if (Number.isNaN(age)) return time
+  const span = spanText(Math.abs(age))
+  return age < 0 ? `in ${span}` : `${span} ago`
+}
+
+function spanText(ms: number): string {
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`
+  return ms < 2 * DAY_MS ? `${Math.floor(ms / HOUR_MS)} h` : `${Math.floor(ms / DAY_MS)} days`
 }

@@ -1,12 +1,8 @@
 /** The command `webhooks`. */
-import type {
-  HookswitchClient,
-  ListUnhealthyWebhooksParameters,
-  WebhookPatch,
-  WebhookSettings,
-} from 'hookswitch/client'
-import { defined, wrongFlag } from '../read-flags.js'
+import type { ListUnhealthyWebhooksParameters, WebhookPatch, WebhookSettings } from 'hookswitch/client'
+import { defined } from '../read-flags.js'
 import { callCommand, listCommand, textCommand } from './api-commands.js'
+import { holdDeliveries, reenableWebhooks, resumeWebhooks, SELECTION, selectionOf } from './bulk-commands.js'
 import type { Command, CommandContext, Flag, Operand } from './command.js'
 import type { Column } from './table.js'
 import { confirm, DOCUMENT_FLAGS, documentFrom, IF_MATCH, YES } from './values.js'
@@ -15,7 +11,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'ID', value: 'id', isWhole: true },
   { title: 'NAME', value: 'name' },
   { title: 'HOOK', value: 'hook' },
-  { title: 'URI', value: 'uri' },
+  { title: 'URI', value: 'uri', isCutInMiddle: true },
   { title: 'ENABLED', value: 'enabled' },
   { title: 'HEALTH', value: healthOf },
 ]
@@ -25,12 +21,13 @@ const FAILING_COLUMNS: readonly Column[] = [
   { title: 'ID', value: 'id', isWhole: true },
   { title: 'NAME', value: 'name' },
   { title: 'HEALTH', value: (endpoint) => withReason(endpoint, endpoint.state) },
-  { title: 'FAILURES', value: 'failures_in_row' },
-  { title: 'SINCE', value: 'failing_since' },
-  { title: 'PAUSED UNTIL', value: 'paused_until' },
-  { title: 'PENDING', value: 'pending' },
-  { title: 'LAST ATTEMPT', value: ({ last }) => (last as Fields | undefined)?.sent_at },
-  { title: 'URI', value: 'uri' },
+  { title: 'CAUSE', value: ({ cause, last }) => cause ?? (last as Fields | undefined)?.resp_status_code },
+  { title: 'WAITING', value: ({ pending, pending_capped }) => `${pending}${pending_capped ? '+' : ''}` },
+  { title: 'GIVEN UP', value: 'exhausted' },
+  { title: 'SINCE', value: 'failing_since', isTime: true },
+  { title: 'NEXT TRY', value: 'paused_until', isTime: true },
+  { title: 'LAST ATTEMPT', value: ({ last }) => (last as Fields | undefined)?.sent_at, isTime: true },
+  { title: 'URI', value: 'uri', isCutInMiddle: true },
 ]
 
 type Fields = Readonly<Record<string, unknown>>
@@ -42,18 +39,6 @@ function healthOf(webhook: Fields): unknown {
 
 function withReason({ disable_reason: reason }: Fields, state: unknown): unknown {
   return reason === undefined ? state : `${state}: ${reason}`
-}
-
-const ALL: Flag = { name: 'all', description: "of all accounts, with an operator's key" }
-
-/** Holds or releases the deliveries of `--account`, or those of all accounts. */
-function setHold(held: boolean) {
-  return async (client: HookswitchClient, context: CommandContext) => {
-    const accountId = context.flag('account')
-    if (context.has('all') === (accountId !== undefined))
-      throw wrongFlag('--all', 'or --account is required, and not both')
-    return client.setHold({ data: { held, ...defined({ account_id: accountId }) } })
-  }
 }
 
 const FIELDS: readonly Flag[] = [
@@ -102,7 +87,9 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       words: ['webhooks', 'failing'],
       summary: 'list the webhooks of all accounts that need attention',
       details:
-        "Those that fail, are paused, or were disabled by the service. Only for an operator's key: 'webhooks list'\nshows the health of one account's.",
+        'Those that fail, are paused, or were disabled by the service; first those that hurt most: deliveries that wait or were ' +
+        'given up since the last success, plus 1, times the time since then. --account narrows it to one account. Only for an ' +
+        "operator's key: 'webhooks list' shows the health of one account's.",
       flags: [
         {
           name: 'health',
@@ -110,14 +97,20 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
           values: ['failing', 'paused', 'disabled'],
           description: 'only in this state',
         },
+        ...SELECTION,
       ],
     },
     FAILING_COLUMNS,
-    (client, context, pageSize) =>
-      client.listUnhealthyWebhooks({
+    (client, context, pageSize) => {
+      const { account_id: accountId, ...selection } = selectionOf(context)
+      const state = context.flag('health') as ListUnhealthyWebhooksParameters['state']
+      return client.listUnhealthyWebhooks({
         pageSize,
-        ...(defined({ state: context.flag('health') }) as Pick<ListUnhealthyWebhooksParameters, 'state'>),
-      }),
+        sort: 'impact',
+        ...defined({ state, accountId }),
+        ...selection,
+      })
+    },
   ),
   callCommand(
     { words: ['webhooks', 'get'], summary: 'show a webhook', operands: [webhook] },
@@ -171,36 +164,9 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     { words: ['webhooks', 'test'], summary: 'send a sample event now', operands: [webhook] },
     (client, context) => client.testWebhook({ webhookId: webhookId(context) }),
   ),
-  callCommand(
-    {
-      words: ['webhooks', 'resume'],
-      summary: 'end the pause of a webhook, so that what waits is sent now',
-      details:
-        'While the receiver fails, one delivery at a time is sent; another failure begins a new pause.',
-      operands: [webhook],
-    },
-    (client, context) => client.resumeWebhook({ webhookId: webhookId(context) }),
-  ),
-  callCommand(
-    {
-      words: ['webhooks', 'hold'],
-      summary: 'hold deliveries: events are accepted, nothing is sent until webhooks release',
-      details:
-        'For operators. Requests in flight end; other nodes follow within 10 s; a restart does not end it. Deliveries above ' +
-        'the age of their webhook expire when they are released.',
-      flags: [ALL],
-    },
-    setHold(true),
-  ),
-  callCommand(
-    {
-      words: ['webhooks', 'release'],
-      summary: 'send what webhooks hold or serve --hold holds',
-      details: 'For operators. With --all, accounts that are held by themselves stay so.',
-      flags: [ALL],
-    },
-    setHold(false),
-  ),
+  resumeWebhooks,
+  holdDeliveries('hold'),
+  holdDeliveries('release'),
   callCommand(
     { words: ['webhooks', 'held'], summary: 'show what is held', details: 'For operators.' },
     (client) => client.readHolds(),
@@ -225,17 +191,5 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       return { text: data.secret, document: data }
     },
   ),
-  callCommand(
-    {
-      words: ['webhooks', 'reenable'],
-      summary: 'enable the webhooks that the service has disabled',
-      flags: [{ name: 'descendants', description: 'also those of all accounts below' }],
-    },
-    (client, context) => {
-      const parameters = { data: { 're-enable': true } } as const
-      return context.has('descendants')
-        ? client.reenableDescendantWebhooks(parameters)
-        : client.reenableWebhooks(parameters)
-    },
-  ),
+  reenableWebhooks,
 ]

@@ -35,6 +35,7 @@
  */
 import type { Clock, Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
+import { postgresCallIndex } from './call-index.js'
 import { postgresEncryption } from './encryption.js'
 import { postgresHolds } from './holds.js'
 import { postgresLive } from './live.js'
@@ -240,6 +241,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     encryption: whenOpen(postgresEncryption(deps)),
     holds: whenOpen(postgresHolds(deps)),
     stats: whenOpen(postgresStats(deps)),
+    callIndex: whenOpen(postgresCallIndex(deps)),
     webhooks: whenOpen(postgresWebhooks(deps, queue)),
     deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),
     inbox: whenOpen(queue.inbox),

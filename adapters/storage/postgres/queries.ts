@@ -37,7 +37,7 @@ import {
 } from './sql/attempts.js'
 import { type AheadRow, type BodyRow, deliveryStatements, type SearchRow } from './sql/deliveries.js'
 import { type EventRow, eventStatement, type LegRow, legsStatement } from './sql/legs.js'
-import { replayableStatement } from './sql/replayable.js'
+import { type ReplayableRow, replayableStatement } from './sql/replayable.js'
 import type { Statement } from './statement.js'
 import { webhookReader } from './webhook-reader.js'
 
@@ -164,10 +164,10 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       const { webhookIds, states, hooks = null, reason = null, includeRecovered } = query
       const values = [webhookIds, states.map(stateNumberOf), ...rangeOf(query), includeRecovered]
       const isDetailed = hooks !== null || reason !== null
-      const [row] = isDetailed
-        ? await session.query<CountRow>(replayableDetailed, [...values, hooks, reason])
-        : await session.query<CountRow>(replayable, values)
-      return row!.count
+      const rows = isDetailed
+        ? await session.query<ReplayableRow>(replayableDetailed, [...values, hooks, reason])
+        : await session.query<ReplayableRow>(replayable, values)
+      return new Map(rows.map(({ webhookId, count }) => [webhookId, count]))
     },
     async search(query) {
       const rows = await find(query, query.limit)
@@ -183,7 +183,10 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       return stoppedAt === null ? { deliveries } : { deliveries, cursor: stoppedAt }
     },
     async eventOf(accountId, eventId) {
-      return (await session.query<EventRow>(eventById, [accountId ?? null, eventId]))[0]
+      const [row] = await session.query<EventRow>(eventById, [accountId ?? null, eventId])
+      if (!row) return undefined
+      const { callId, ...event } = row
+      return { ...event, ...(callId !== null && { callId }) }
     },
     async lastSuccesses(webhookIds) {
       const rows = await session.query<LastSuccessRow>(lastSuccesses, [webhookIds])

@@ -442,10 +442,41 @@ create table ${s}.stat_writer (
 ) with (fillfactor = 50);
 `
 
+/** The call index. Rows are added at the end, and removed from the beginning. */
+const callIndexTables = (s: string): string => `
+create table ${s}.unwanted_event (
+  n            bigint generated always as identity primary key,
+  accepted_ms  double precision not null,
+  timestamp_ms double precision not null,
+  sequence     integer not null,
+  is_internal  boolean not null,
+  id           text collate "C" not null constraint unwanted_event_id unique,
+  account_id   text collate "C" not null,
+  call_id      text collate "C" not null,
+  hook         text not null,
+  source       text not null
+);
+create index unwanted_event_call on ${s}.unwanted_event (call_id, n);
+create index unwanted_event_account on ${s}.unwanted_event (account_id, n);
+
+-- \`number\`: a keyed hash; 0: the call has no number.
+create table ${s}.call_number (
+  n           bigint generated always as identity primary key,
+  number      bigint not null,
+  accepted_ms double precision not null,
+  account_id  text collate "C" not null,
+  call_id     text collate "C" not null,
+  source      text not null
+);
+create index call_number_number on ${s}.call_number (number, account_id, n);
+create index call_number_call on ${s}.call_number (call_id, n);
+create index call_number_account on ${s}.call_number (account_id, n);
+`
+
 /**
  * Creates all tables in an empty schema.
  *
  * @param s name of the schema, quoted
  */
 export const createTables = (s: string): string =>
-  accountTables(s) + webhookTables(s) + nodeTables(s) + queueTables(s) + serviceTables(s)
+  accountTables(s) + webhookTables(s) + nodeTables(s) + queueTables(s) + serviceTables(s) + callIndexTables(s)

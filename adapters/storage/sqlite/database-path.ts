@@ -2,9 +2,10 @@
  * Resolves the path of the database and checks that a database can be there. Opens nothing: closing a file descriptor
  * would drop the locks that SQLite holds on the file in this process.
  */
-import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { corruptError, invalidOptionError, messageOf } from './errors.js'
+import { checkOptions } from './options.js'
 
 /** The database file, and the option that named it. */
 export interface DatabasePath {
@@ -46,6 +47,20 @@ export function resolveDatabasePath(given: string, field: DatabasePath['field'])
   )
   if (stat) assertWritable(path, invalid, 'names a file that cannot be written')
   return { path, field }
+}
+
+/**
+ * Locates a file that must exist, for a function that takes `{ path }`.
+ *
+ * @param call the name of the function
+ * @throws HookswitchError as `resolveDatabasePath`; `InvalidOption` for other options, and for a file that does not exist
+ */
+export function locateFile(call: string, options: unknown): DatabasePath {
+  const checked = checkOptions(options, call)
+  if (checked.kind === 'database') throw invalidOptionError('path', 'is required: a file name')
+  const location = resolveDatabasePath(checked.path, 'path')
+  if (existsSync(location.path)) return location
+  throw invalidOptionError('path', `names a file that does not exist: ${location.path}`)
 }
 
 /** Bytes of a file; 0: there is none. */

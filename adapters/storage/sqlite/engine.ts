@@ -3,6 +3,7 @@
  * calls in a transaction and reports its commit or rollback (`group-commit.ts`).
  */
 import type {
+  CallIndexStore,
   EncryptionStore,
   HoldStore,
   InboxStore,
@@ -17,6 +18,7 @@ import type {
 import { createAccountStore } from './accounts.js'
 import { createActivityQuery } from './activity.js'
 import { createAttemptLog, createAttemptQuery, createLastSuccessQuery } from './attempts.js'
+import { createCallIndexStore } from './call-index.js'
 import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
 import type { Encoded } from './encoded-values.js'
@@ -62,6 +64,7 @@ export interface Engine {
   readonly encryption: Synchronous<EncryptionStore>
   readonly holds: Synchronous<HoldStore>
   readonly stats: Synchronous<StatsStore>
+  readonly callIndex: Synchronous<CallIndexStore>
   /** Number of webhook changes since the engine was created. */
   webhookVersion(): number
   /** Whether committed calls since the last call of this method concern the subscribers. */
@@ -110,6 +113,7 @@ export function createEngine(db: SqliteHandle): Engine {
     encryption: createEncryptionStore(context),
     holds: createHoldStore(context),
     stats: createStatsStore(context),
+    callIndex: createCallIndexStore(context, noteErased),
     webhookVersion: endpoints.version,
     takeNotice: context.takeNotice,
     committed: context.committed,

@@ -1,5 +1,4 @@
 /** Exports a store's rows for a migration to another store, and undoes such a migration. */
-import { existsSync } from 'node:fs'
 import type {
   ExportedEvent,
   ExportedKind,
@@ -10,7 +9,7 @@ import type {
 } from 'hookswitch/store'
 import { createAccountKeys } from './account-keys.js'
 import { recordOf } from './attempts.js'
-import { type DatabasePath, resolveDatabasePath } from './database-path.js'
+import { type DatabasePath, locateFile } from './database-path.js'
 import { loadDriver, type SqliteHandle } from './driver.js'
 import { createEndpoints } from './endpoints.js'
 import { createTimeReader } from './engine-state.js'
@@ -22,7 +21,6 @@ import {
   writeMigrationMarker,
 } from './migration-marker.js'
 import { type OwnerConnection, openConnection } from './open.js'
-import { checkOptions } from './options.js'
 import { type DocRow, statementsOf } from './query.js'
 import { createDeliveryRows, type DeliveryRow, ENDED_COLUMNS, WAITING_COLUMNS } from './rows.js'
 import { startsIn } from './starts.js'
@@ -117,11 +115,7 @@ interface OpenFile {
 
 /** Opens an existing file and locks it for this process. */
 function openExclusively(call: string, options: SqliteExportOptions): OpenFile {
-  const checked = checkOptions(options, call)
-  if (checked.kind === 'database') throw invalidOptionError('path', 'is required: a file name')
-  const location = resolveDatabasePath(checked.path, 'path')
-  const { path } = location
-  if (!existsSync(path)) throw invalidOptionError('path', `names a file that does not exist: ${path}`)
+  const location = locateFile(call, options)
   const use = ({ db, close }: OwnerConnection): OpenFile => {
     let isOpen = true
     return {

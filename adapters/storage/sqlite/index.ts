@@ -44,6 +44,7 @@ import { openInWorker } from './worker-client.js'
 export type { SqliteHandle, SqliteStatement, SqliteValue } from './driver.js'
 export { type SqliteExportOptions, sqliteExportSource, undoMigration } from './export.js'
 export type { SqliteDatabaseOptions, SqliteFileOptions, SqliteStoreOptions } from './options.js'
+export { type VacuumProgress, vacuumDatabase } from './vacuum.js'
 
 /**
  * Creates a store in one SQLite file, for one process at a time. A promise that resolves means that its transaction is
@@ -131,6 +132,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     encryption: createPortClient('encryption', request),
     holds: createPortClient('holds', request),
     stats: createPortClient('stats', request),
+    callIndex: createPortClient('callIndex', request),
     webhooks: createPortClient('webhooks', request),
     deliveries: {
       ...createPortClient('deliveries', request),
@@ -155,14 +157,15 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         return decodeResult(result as Encoded, group)
       },
       async countReplayable({ webhookIds, ...query }) {
-        let count = 0
+        const counts = new Map<string, number>()
         const ids = [...new Set(webhookIds)]
         for (let from = 0; from < ids.length; from += COUNTED_WEBHOOKS) {
           const part = ids.slice(from, from + COUNTED_WEBHOOKS)
           const args = [{ ...query, webhookIds: part }]
-          count += (await request({ port: 'deliveries', method: 'countReplayable', args })) as number
+          const found = await request({ port: 'deliveries', method: 'countReplayable', args })
+          for (const [id, count] of found as ReadonlyMap<string, number>) counts.set(id, count)
         }
-        return count
+        return counts
       },
       subscribe,
     },

@@ -10,6 +10,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { endianness } from 'node:os'
 import { corruptError } from './errors.js'
+import { blockThread } from './pragmas.js'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
@@ -44,8 +45,12 @@ const sumsAfter = (sums: Sums, frame: Buffer, isBigEndian: boolean) =>
 const equals = ([s0, s1]: Sums, bytes: Buffer, at: number) =>
   bytes.readUInt32BE(at) === s0 && bytes.readUInt32BE(at + 4) === s1
 
+/** How long a frame may be half written by another connection, ms. */
+const WRITE_MS = 100
+
 /**
- * Checks the log of a database that no other connection has open.
+ * Checks the log of a database that no other store has open. What `vacuumDatabase` writes at this moment looks like damage,
+ * but not in the same place a moment later.
  *
  * @throws HookswitchError `StoreCorrupt` if commits in it are lost
  */
@@ -53,7 +58,10 @@ export function assertLogUndamaged(path: string): void {
   const log = open(`${path}-wal`)
   if (log === undefined) return
   try {
-    if (!hasLostCommits(log)) return
+    const damagedAt = findDamage(log)
+    if (damagedAt === undefined) return
+    blockThread(WRITE_MS)
+    if (findDamage(log) !== damagedAt) return
   } finally {
     closeSync(log)
   }
@@ -77,9 +85,10 @@ function hasContents(log: number): boolean {
   return bytes.subarray(0, readSync(log, bytes, 0, bytes.length, HEADER_BYTES)).some((byte) => byte !== 0)
 }
 
-function hasLostCommits(log: number): boolean {
+/** The place of the first wrong checksum, if commits after it are lost. */
+function findDamage(log: number): number | undefined {
   const header = Buffer.alloc(HEADER_BYTES)
-  if (readSync(log, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false
+  if (readSync(log, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined
   const magic = header.readUInt32BE(0)
   const pageBytes = header.readUInt32BE(8)
   let isBigEndian = (magic & 1) === 1
@@ -89,7 +98,7 @@ function hasLostCommits(log: number): boolean {
   if (!isValid) isBigEndian = endianness() === 'BE'
   const isPageSize = pageBytes >= 512 && pageBytes <= 65_536 && (pageBytes & (pageBytes - 1)) === 0
   // Without a page size no frame can be found, but SQLite flushes the header before it writes the first frame.
-  if (!isPageSize) return hasContents(log)
+  if (!isPageSize) return hasContents(log) ? 0 : undefined
 
   const frameBytes = FRAME_HEADER_BYTES + pageBytes
   const frames = Buffer.alloc(FRAMES * frameBytes)
@@ -97,6 +106,7 @@ function hasLostCommits(log: number): boolean {
   let salts = isValid ? header.subarray(16, 24) : undefined
   /** Checksums since the last lost commit, if all frames since then continue it. */
   let lostSums: Sums | undefined
+  let damagedAt = 0
   for (let at = HEADER_BYTES; ; at += frames.length) {
     const read = readSync(log, frames, 0, frames.length, at)
     for (let start = 0; start + frameBytes <= read; start += frameBytes) {
@@ -106,15 +116,16 @@ function hasLostCommits(log: number): boolean {
       if (isValid) {
         sums = sumsAfter(sums, frame, isBigEndian)
         isValid = isCurrent && equals(sums, frame, 16)
+        if (!isValid) damagedAt = at + start
       } else if (lostSums) {
         lostSums = sumsAfter(lostSums, frame, isBigEndian)
         if (!isCurrent || !equals(lostSums, frame, 16)) lostSums = undefined
       }
       // The size of the database after a commit, 0 in other frames.
       if (isValid || !isCurrent || frame.readUInt32BE(4) === 0) continue
-      if (lostSums) return true
+      if (lostSums) return damagedAt
       lostSums = [frame.readUInt32BE(16), frame.readUInt32BE(20)]
     }
-    if (read < frames.length) return false
+    if (read < frames.length) return undefined
   }
 }

@@ -10,7 +10,14 @@ import { assertLogUndamaged } from './log-check.js'
 import { assertNotMigrated } from './migration-marker.js'
 import { migrateSchema } from './migrations.js'
 import { lockOtherNames, recordName } from './other-names.js'
-import { BUSY_TIMEOUT_MS, checkpointWal, configureConnection, enableWal, setBusyTimeout } from './pragmas.js'
+import {
+  BUSY_TIMEOUT_MS,
+  checkpointWal,
+  configureConnection,
+  enableIncrementalVacuum,
+  enableWal,
+  setBusyTimeout,
+} from './pragmas.js'
 import { acquireProcessLock, type ProcessLock } from './process-lock.js'
 import { loadEncryptionKey, replaceEncryptionKey } from './secret.js'
 
@@ -122,6 +129,7 @@ export function openConnection<Result>(
     assertHookswitchFile(db, location, lock.wasInitialized && !isNew)
     check(db)
     configureConnection(db)
+    if (field === 'path') enableIncrementalVacuum(db)
     assertUndamaged(db, location)
     enableWal(db, path)
     migrateSchema(db, location)

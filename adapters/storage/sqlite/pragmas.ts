@@ -35,6 +35,14 @@ export function configureConnection(db: SqliteHandle): void {
 }
 
 /**
+ * Lets `vacuumDatabase` give free pages back to the disk. Must be called before anything is written to a new file; a file
+ * that was created without it changes with the next `vacuum`.
+ */
+export function enableIncrementalVacuum(db: SqliteHandle): void {
+  db.exec('PRAGMA auto_vacuum = INCREMENTAL')
+}
+
+/**
  * Switches the file to a write-ahead log: readers run beside one writer, and each commit needs one flush. The mode is
  * stored in the file and applies to every program.
  *
@@ -54,10 +62,14 @@ function retryWhileBusy<Result>(attempt: () => Result): Result {
       return attempt()
     } catch (thrown) {
       if (!isBusy(thrown) || performance.now() > deadline) throw thrown
-      // Sleeps synchronously: nothing else can be done before the database is open.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+      blockThread(20)
     }
   }
+}
+
+/** Sleeps synchronously: nothing else can be done before the database is open. */
+export function blockThread(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 /** Sets how long this connection blocks its thread while another connection writes. */

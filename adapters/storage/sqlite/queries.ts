@@ -85,7 +85,7 @@ const isReceived = (table: Table) => `exists (
   )`
 
 /** Parameters: hash and id of the event, then for each table the account or null. */
-const EVENT_SQL = `select e.account, e.hook from hookswitch_event e
+const EVENT_SQL = `select e.account, e.hook, e.call_id as "callId" from hookswitch_event e
   where e.id_key = ? and e.id = ? and (${TABLES.map(isReceived).join(' or ')})`
 
 interface CountRow {
@@ -123,7 +123,11 @@ export function createDeliveryQueries(context: EngineContext) {
   const countEnded = prepareBoth<CountRow>((ascending) => COUNT_SQL('attempt', ascending))
   const search = TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_SQL(table)))
   const searchCall = TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_CALL_SQL(table)))
-  const eventById = prepareQuery<{ readonly account: number; readonly hook: string }>(EVENT_SQL)
+  const eventById = prepareQuery<{
+    readonly account: number
+    readonly hook: string
+    readonly callId: string | null
+  }>(EVENT_SQL)
   const lastExamined = TABLES.map((table) =>
     prepareQuery<{
       readonly position: number
@@ -204,7 +208,9 @@ export function createDeliveryQueries(context: EngineContext) {
       const account = accountId === undefined ? null : accounts.find(accountId)
       if (account === undefined) return undefined
       const found = eventById.get(idHashKey(eventId), eventId, ...TABLES.map(() => account))
-      return found && { accountId: accounts.idOf(found.account), hook: found.hook }
+      if (!found) return undefined
+      const { account: eventAccount, hook, callId } = found
+      return { accountId: accounts.idOf(eventAccount), hook, ...(callId !== null && { callId }) }
     },
     search(query: DeliverySearch): FoundDeliveries {
       const { accountId, webhookId, callId, states, cursor = MAX_POSITION, limit } = query

@@ -53,18 +53,19 @@ export function createReplayableCount(context: EngineContext): Synchronous<Deliv
     const mask = maskOf(states)
     const selection = kinds === null && reason === null ? [] : [reason, reason, kinds, kinds]
     const [ended, waiting] = [inEnded(query), inWaiting(query)]
-    let count = 0
+    const counts = new Map<string, number>()
     for (const webhookId of new Set(webhookIds)) {
       const endpoint = endpoints.byId(webhookId)
       if (!endpoint) continue
       const { epoch } = endpoint.webhook
       const rest = [...(includeRecovered ? [] : [epoch]), ...selection]
       const range = [endpoint.key, fromMs, toMs]
-      count += ended.get(...range, mask, ...rest)!.count
+      let { count } = ended.get(...range, mask, ...rest)!
       // Of those that wait only those that are cancelled by their epoch have ended.
       const cancelled = waitingMask(mask & (1 << CANCELLED), endpoint)
       if (cancelled > 0) count += waiting.get(...range, cancelled, epoch, ...rest)!.count
+      if (count > 0) counts.set(webhookId, count)
     }
-    return count
+    return counts
   }
 }

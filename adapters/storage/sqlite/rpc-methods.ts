@@ -1,6 +1,7 @@
 /** The store methods that the engine executes, as requests that can be sent to a thread. */
 import type {
   AccountStore,
+  CallIndexStore,
   EncryptionStore,
   HoldStore,
   HookswitchError,
@@ -46,6 +47,7 @@ interface RpcPorts {
   readonly encryption: EncryptionStore
   readonly holds: HoldStore
   readonly stats: StatsStore
+  readonly callIndex: CallIndexStore
 }
 
 type PortName = keyof RpcPorts
@@ -133,6 +135,7 @@ const METHODS: {
   encryption: { record: 'read', replaceRecord: 'write', encryptedRows: 'read', reencrypt: 'write' },
   holds: { list: 'read', put: 'write', remove: 'write' },
   stats: { add: 'write', read: 'read', totals: 'read', prune: 'write' },
+  callIndex: { write: 'write', events: 'read', calls: 'read', erase: 'write', trim: 'write', prune: 'write' },
 }
 
 /** A call of a store method. */

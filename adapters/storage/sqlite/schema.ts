@@ -202,4 +202,25 @@ create table hookswitch_stat_writer (
 ) without rowid;
 `
 
-export const SCHEMA_1 = ACCOUNTS + WEBHOOKS + EVENTS + DELIVERIES + STATISTICS
+/**
+ * The call index. `number`: a keyed hash. Rows are added at the end, and removed from the beginning.
+ */
+const CALL_INDEX = `
+create table hookswitch_unwanted (
+  key integer primary key, id_key integer not null, id text not null, account integer not null, call_key integer not null,
+  call_id text not null, hook text not null, sequence integer not null, timestamp_ms integer not null,
+  accepted_ms integer not null, source text not null, internal integer not null
+);
+create index hookswitch_unwanted_id on hookswitch_unwanted (id_key);
+create index hookswitch_unwanted_call on hookswitch_unwanted (call_key);
+create index hookswitch_unwanted_account on hookswitch_unwanted (account);
+create table hookswitch_call_number (
+  key integer primary key, number integer not null, account integer not null, call_key integer not null,
+  call_id text not null, accepted_ms integer not null, source text not null
+);
+create index hookswitch_call_number_number on hookswitch_call_number (number, account);
+create index hookswitch_call_number_call on hookswitch_call_number (call_key);
+create index hookswitch_call_number_account on hookswitch_call_number (account);
+`
+
+export const SCHEMA_1 = ACCOUNTS + WEBHOOKS + EVENTS + DELIVERIES + STATISTICS + CALL_INDEX

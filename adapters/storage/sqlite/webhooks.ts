@@ -32,7 +32,8 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
   }
   const [allPages, troubledPages] = [preparePages(false), preparePages(true)]
   const withProblem = prepareQuery<{ readonly key: number }>(`select key from hookswitch_webhook
-    where deleted_ms is null and id > ? and (health is not null or json_extract(doc, '$.disableReason') is not null)
+    where deleted_ms is null and id > ?
+      and (health is not null or instr(doc, '"disableReason":') > 0 and json_extract(doc, '$.disableReason') is not null)
     order by id limit ? + 0`)
   const idsAfter = prepareQuery<{ readonly id: string; readonly account: number }>(
     'select id, account from hookswitch_webhook where deleted_ms is null and id > ? order by id limit ? + 0',

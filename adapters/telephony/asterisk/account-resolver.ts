@@ -17,7 +17,7 @@ export interface AsteriskFacts {
   readonly direction: 'inbound' | 'outbound'
   /** Whether the channel belongs to Asterisk itself and has no phone: a half of a Local channel, a recorder, … */
   readonly isInternalLeg: boolean
-  /** The account code. A dialled leg has its own at first; then Asterisk replaces it with that of its caller. */
+  /** The account code. Of a dialled leg its own, if it has one, although Asterisk replaces it with that of its caller. */
   readonly accountCode: string | undefined
   /** The dial plan context. */
   readonly context: string | undefined
@@ -30,8 +30,8 @@ export interface AsteriskFacts {
 }
 
 /**
- * Returns the account id of a leg; `undefined` while it is not known. It is called with each message of the leg until it
- * returns an id. Any other value, including a promise, is reported as a `problem`, once per leg.
+ * Returns the account id of a leg; `undefined` while it is not known. It is called with each message of the leg, once its
+ * direction is known, until its first event is published: the last id that it has returned by then counts. Any other value, including a promise, is reported as a `problem`, once per leg.
  */
 export type AsteriskAccountOf = (leg: AsteriskFacts) => string | undefined
 
@@ -44,7 +44,7 @@ export function factsOf(leg: Leg, channel: Channel): AsteriskFacts {
     endpoint: leg.endpoint,
     direction: leg.direction,
     isInternalLeg: leg.isInternal,
-    accountCode: channel.accountCode,
+    accountCode: leg.direction === 'outbound' ? leg.firstAccountCode : channel.accountCode,
     context: channel.context,
     extension: channel.extension,
     callerNumber: channel.callerNumber,

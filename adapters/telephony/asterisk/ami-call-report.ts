@@ -1,4 +1,7 @@
-/** Translates the AMI messages that tell more of a call than its channels: transfers, parking, voicemail, queues, keys. */
+/**
+ * Translates the AMI messages that tell more of a call than its channels: transfers, parking, voicemail, queues, conferences,
+ * keys.
+ */
 import { type CallDetails, definedDetails, type OptionalHook } from '../source/optional-hooks.js'
 import type { AmiMessage } from './ami-message.js'
 import type { CallReport, Channel, SwitchEvent } from './switch-event.js'
@@ -14,11 +17,10 @@ type Unstamped = SwitchEvent extends infer Event
 /** Returns the channel of a message whose field names have this prefix. */
 type ChannelOf = (prefix: string) => Channel | undefined
 
-/** Parking events by message. A call that returns to the phone that parked it has left the slot too. */
+/** Parking events by message. */
 const PARKING: Readonly<Record<string, CallDetails['eventName']>> = {
   ParkedCall: 'PARK_PARKED',
   UnParkedCall: 'PARK_RETRIEVED',
-  ParkedCallTimeOut: 'PARK_RETRIEVED',
   ParkedCallGiveUp: 'PARK_ABANDONED',
 }
 
@@ -29,28 +31,43 @@ const QUEUE: Readonly<Record<string, OptionalHook>> = {
   AgentConnect: 'queue_agent_answer',
 }
 
+const CONFERENCE: Readonly<Record<string, OptionalHook>> = {
+  ConfbridgeJoin: 'conference_join',
+  ConfbridgeLeave: 'conference_leave',
+}
+
 /** The messages that `parseAmiReport` uses. */
 export const REPORT_EVENTS: ReadonlySet<string> = new Set([
   'BlindTransfer',
   'AttendedTransfer',
   'MessageWaiting',
+  'ParkedCallTimeOut',
   'QueueCallerAbandon',
   'DTMFEnd',
   ...Object.keys(PARKING),
   ...Object.keys(QUEUE),
+  ...Object.keys(CONFERENCE),
 ])
 
-/** The variable that `VoiceMail()` sets when the caller has recorded a message. */
-const MESSAGE_LEFT = Buffer.from('\r\nVariable: VMSTATUS\r\n')
+const VARIABLE = Buffer.from('\r\nVariable: ')
+/** Results of applications in variables: what `VoiceMail()` sets when a message is recorded, and what `Dial()` sets. */
+const RESULTS = [
+  ['VMSTATUS', 'SUCCESS', 'message_left'],
+  ['DIALSTATUS', 'CHANUNAVAIL', 'not_dialled'],
+] as const
+const RESULT_NAMES = RESULTS.map(([name]) => Buffer.from(`${name}\r\n`))
 
-/** Whether a `VarSet` may tell of a voicemail message, without decoding it. */
-export function mayBeMessageLeft(message: Buffer): boolean {
-  return message.includes(MESSAGE_LEFT)
+/** Whether a `VarSet` may be the result of an application, without decoding it. */
+export function mayBeResult(message: Buffer): boolean {
+  const at = message.indexOf(VARIABLE)
+  const start = at + VARIABLE.length
+  return at >= 0 && RESULT_NAMES.some((name) => message.subarray(start, start + name.length).equals(name))
 }
 
-/** Whether a `VarSet` tells of a voicemail message that the caller has left. */
-export function isMessageLeft(message: AmiMessage): boolean {
-  return message.get('Variable') === 'VMSTATUS' && message.get('Value') === 'SUCCESS'
+/** Returns what a `VarSet` tells of. */
+export function kindOfVariable(message: AmiMessage): 'variable_set' | (typeof RESULTS)[number][2] {
+  const [variable, set] = [message.get('Variable'), message.get('Value')]
+  return RESULTS.find(([name, value]) => name === variable && value === set)?.[2] ?? 'variable_set'
 }
 
 /** Parses a message of `REPORT_EVENTS`. */
@@ -59,11 +76,21 @@ export function parseAmiReport(message: AmiMessage, channelOf: ChannelOf): AmiRe
   if (event === 'BlindTransfer' || event === 'AttendedTransfer') return parseTransfer(message, channelOf)
   const parking = PARKING[event]
   if (parking !== undefined) return parseParking(message, parking, channelOf)
+  if (event === 'ParkedCallTimeOut') {
+    const parkee = channelOf('Parkee')
+    if (!parkee) return 'no ParkeeUniqueid'
+    return { kind: 'noted', channel: parkee, notes: { timedOutSlot: message.get('ParkingSpace') ?? '' } }
+  }
   const channel = channelOf('')
   // A mailbox can change without a channel.
   if (!channel) return event === 'MessageWaiting' ? undefined : 'no Uniqueid'
   const queueHook = QUEUE[event]
   if (queueHook !== undefined) return reported(reportOfQueue(message, queueHook, channel))
+  const conferenceHook = CONFERENCE[event]
+  if (conferenceHook !== undefined) {
+    const details = definedDetails({ name: message.get('Conference') })
+    return reported({ hook: conferenceHook, channel, details, bridgeId: message.get('BridgeUniqueid') })
+  }
   if (event === 'MessageWaiting') {
     const mailbox = message.get('Mailbox')
     return mailbox === undefined ? undefined : { kind: 'noted', channel, notes: { mailbox } }

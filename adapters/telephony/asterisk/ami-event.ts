@@ -1,5 +1,5 @@
 /** Translates AMI messages into switch events. */
-import { isMessageLeft, parseAmiReport, REPORT_EVENTS } from './ami-call-report.js'
+import { kindOfVariable, parseAmiReport, REPORT_EVENTS } from './ami-call-report.js'
 import { type AmiMessage, unescapeC } from './ami-message.js'
 import { type Bridge, type Channel, DOWN, type ListedChannel, type SwitchEvent } from './switch-event.js'
 
@@ -21,8 +21,10 @@ const RELEVANT: ReadonlySet<string> = new Set([
   'Hangup',
 ])
 
-/** Half of all events; used only while the account of the leg is not known. */
+/** Half of all events; used only while the leg is not settled. */
 export const VARIABLE_SET = 'VarSet'
+/** A fifth of all events; used likewise. */
+export const DIAL_PLAN_STEP = 'Newexten'
 
 /** Whether events of this name are used. */
 export function isRelevantEvent(event: string): boolean {
@@ -42,7 +44,8 @@ export function timestampOf(message: AmiMessage): number | undefined {
  * @returns `undefined`: it does not concern a channel; a string: why it cannot be parsed
  */
 export function parseAmiEvent(message: AmiMessage, nowMs: number): SwitchEvent | string | undefined {
-  if (!isRelevantEvent(message.event) && message.event !== VARIABLE_SET) return undefined
+  const isStep = message.event === VARIABLE_SET || message.event === DIAL_PLAN_STEP
+  if (!isStep && !isRelevantEvent(message.event)) return undefined
   const atMs = timestampOf(message) ?? nowMs
   if (REPORT_EVENTS.has(message.event)) {
     const report = parseAmiReport(message, (prefix) => channelOf(message, prefix))
@@ -57,7 +60,15 @@ export function parseAmiEvent(message: AmiMessage, nowMs: number): SwitchEvent |
     case 'Newchannel':
       return { kind: 'created', atMs, channel }
     case VARIABLE_SET:
-      return { kind: isMessageLeft(message) ? 'message_left' : 'variable_set', atMs, channel }
+      return { kind: kindOfVariable(message), atMs, channel }
+    case DIAL_PLAN_STEP:
+      return { kind: 'dial_plan_step', atMs, channel }
+    case 'NewCallerid': {
+      // `32 (Presentation Prohibited, Not Screened)`
+      const callerPresentation = Number.parseInt(message.get('CID-CallingPres') ?? '', 10)
+      const isKnown = callerPresentation >= 0
+      return { kind: 'updated', atMs, channel: isKnown ? { ...channel, callerPresentation } : channel }
+    }
     case 'DialBegin':
     case 'DialState':
     case 'DialEnd':

@@ -5,8 +5,8 @@
 import type { MappedBatch, Problem } from '../source/mapped-events.js'
 import { sanitizeText } from '../source/sanitize.js'
 import type { SwitchProtocol } from '../source/tcp-session.js'
-import { mayBeMessageLeft } from './ami-call-report.js'
-import { isRelevantEvent, parseAmiEvent, timestampOf, VARIABLE_SET } from './ami-event.js'
+import { mayBeResult } from './ami-call-report.js'
+import { DIAL_PLAN_STEP, isRelevantEvent, parseAmiEvent, timestampOf, VARIABLE_SET } from './ami-event.js'
 import { createAmiFrameReader } from './ami-frames.js'
 import { type AmiMessage, createAmiMessage, eventNameOf, uniqueIdOf } from './ami-message.js'
 import { createAmiResync, RESYNC_EVENTS } from './ami-resync.js'
@@ -52,6 +52,9 @@ export function createAmiSession(deps: AmiSessionDeps): AmiSession {
   ready.catch(() => {})
   const settings = settingsCheck(deps.username, deps.eventMask, deps.selectedClasses)
   let readClasses: string | undefined
+  /** What was skipped after the first time. */
+  let skips = 0
+  let skippedBytes = 0
 
   const sendAction = (action: string, id: string, ...lines: readonly string[]) =>
     deps.write(`${[`Action: ${action}`, `ActionID: ${id}`, ...lines].join('\r\n')}\r\n\r\n`)
@@ -119,17 +122,32 @@ export function createAmiSession(deps: AmiSessionDeps): AmiSession {
     const event = eventNameOf(bytes)
     if (event === '') onResponse(createAmiMessage(bytes))
     else if (event === VARIABLE_SET) {
-      if (mapping.awaitsAccount(uniqueIdOf(bytes)) || mayBeMessageLeft(bytes))
-        onEvent(createAmiMessage(bytes))
+      if (mapping.isUnsettled(uniqueIdOf(bytes)) || mayBeResult(bytes)) onEvent(createAmiMessage(bytes))
+    } else if (event === DIAL_PLAN_STEP) {
+      if (mapping.isUnsettled(uniqueIdOf(bytes))) onEvent(createAmiMessage(bytes))
     } else if (isRelevantEvent(event)) onEvent(createAmiMessage(bytes))
     else if (RESYNC_EVENTS.has(event)) resync.onEvent(createAmiMessage(bytes))
   }
-  const frames = createAmiFrameReader(login, onMessage, (reason) => pushProblem('malformed', reason))
+
+  /** Reports the first bytes that are skipped, and all further ones together at the end of the connection. */
+  const onSkipped = (reason: string, bytes: number): void => {
+    if (skips === 0) pushProblem('malformed', `${reason}: ${bytes} bytes are skipped`)
+    else skippedBytes += bytes
+    skips += 1
+  }
+  const frames = createAmiFrameReader(login, onMessage, onSkipped)
 
   return {
     ready,
     receive: (chunk) => frames.receive(chunk),
     probe: () => sendAction('Ping', 'hookswitch-ping'),
-    onDisconnected: (reason) => settleReady?.reject(new Error(reason)),
+    onDisconnected(reason) {
+      settleReady?.reject(new Error(reason))
+      if (skips > 1)
+        pushProblem(
+          'malformed',
+          `${skippedBytes} more bytes were skipped at ${skips - 1} places of the connection`,
+        )
+    },
   }
 }

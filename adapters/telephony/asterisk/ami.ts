@@ -16,6 +16,7 @@ import { createSwitchSource, type SwitchSource } from '../source/switch-source.j
 import { openTcpSession, type TcpSession, type TlsOptions } from '../source/tcp-session.js'
 import { type AmiSession, createAmiSession } from './ami-session.js'
 import { LEG_OPTIONS, type LegOptions } from './leg-options.js'
+import { limitWaits } from './limit-waits.js'
 import { createAsteriskMapping } from './mapping.js'
 
 /** Options of `asteriskAmi`. */
@@ -65,7 +66,8 @@ const SILENCE_MS = 20_000
  * [general]
  * enabled = yes
  * timestampevents = yes       ; otherwise the arrival time of an event is used
- * channelvars = ACCOUNT_ID    ; the channel variables that accountOf and customVariables read
+ * ; what accountOf and customVariables read, and whether a number is withheld
+ * channelvars = ACCOUNT_ID,CALLERID(num-pres),CONNECTEDLINE(num-pres)
  * [hookswitch]
  * secret = …
  * read = call,dialplan,agent  ; dialplan: the variables that the dial plan sets; agent: queues
@@ -134,6 +136,13 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
         return protocol
       })
       currentSession = session
+      const over = new AbortController()
+      void session.ended.then(() => over.abort())
+      void limitWaits({
+        clock,
+        settle: () => pipeline.push(mapping.settleWaiting()),
+        signal: over.signal,
+      })
       const abort = () => session.close()
       signal.addEventListener('abort', abort)
       const settled = new AbortController()

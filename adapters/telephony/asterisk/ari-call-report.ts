@@ -14,6 +14,11 @@ export const REPORT_TYPES: ReadonlySet<string> = new Set([
   'ChannelDtmfReceived',
 ])
 
+/** Whether a variable tells that no destination of a `Dial()` was called. */
+export function isNotDialled(event: Json): boolean {
+  return event.variable === 'DIALSTATUS' && event.value === 'CHANUNAVAIL'
+}
+
 /** The mailbox of a voicemail message that the caller has left; `undefined`: the variable tells of none. */
 export function mailboxOfMessage(event: Json): { readonly mailbox?: string } | undefined {
   if (event.variable !== 'VMSTATUS' || event.value !== 'SUCCESS') return undefined

@@ -1,11 +1,16 @@
 /** Translates text frames and lists of ARI into switch events. */
-import { mailboxOfMessage, parseAriReport, REPORT_TYPES } from './ari-call-report.js'
+import { isNotDialled, mailboxOfMessage, parseAriReport, REPORT_TYPES } from './ari-call-report.js'
 import {
   type Bridge,
   BUSY,
   type Channel,
+  DIALING,
+  DIALING_OFF_HOOK,
   DOWN,
   type ListedChannel,
+  OFF_HOOK,
+  PRE_RING,
+  RESERVED,
   RING,
   RINGING,
   type SwitchEvent,
@@ -32,16 +37,23 @@ const RELEVANT: ReadonlySet<string> = new Set([
 /** The channel states that the mapping uses, by their ARI names. */
 const STATES: Readonly<Record<string, number>> = {
   Down: DOWN,
+  Rsrvd: RESERVED,
+  OffHook: OFF_HOOK,
+  Dialing: DIALING,
   Ring: RING,
   Ringing: RINGING,
   Up: UP,
   Busy: BUSY,
+  'Dialing Offhook': DIALING_OFF_HOOK,
+  'Pre-ring': PRE_RING,
 }
-/** Any other state (`Rsrvd`, …). */
-const OTHER_STATE = 1
+/** ARI names the whole call only if `channelvars` lists this function. */
+const LINKED_ID = 'CHANNEL(linkedid)'
 
-/** More than half of all events; used only while the account of the leg is not known. */
+/** More than half of all events; used only while the leg is not settled. */
 const VARIABLE_SET = 'ChannelVarset'
+/** Used likewise. */
+const DIAL_PLAN_STEP = 'ChannelDialplan'
 
 /** A parsed frame: an event, `undefined` where no channel is concerned, or why it cannot be parsed. */
 export type AriParseResult =
@@ -62,7 +74,8 @@ export function parseAriEvent(frame: string, nowMs: number): AriParseResult {
   const event = objectOf(parseJson(frame))
   if (!event) return { malformed: 'a frame is not a JSON object' }
   const type = textOf(event.type)
-  if (type === undefined || (!RELEVANT.has(type) && type !== VARIABLE_SET)) return undefined
+  const isStep = type === VARIABLE_SET || type === DIAL_PLAN_STEP
+  if (type === undefined || (!isStep && !RELEVANT.has(type))) return undefined
   if (type === 'ApplicationReplaced') return { isReplaced: true }
   const atMs = timeOf(event.timestamp) ?? nowMs
   if (REPORT_TYPES.has(type)) return reportOf(type, event, atMs)
@@ -75,7 +88,13 @@ export function parseAriEvent(frame: string, nowMs: number): AriParseResult {
     case VARIABLE_SET: {
       const message = mailboxOfMessage(event)
       if (message) return { event: { kind: 'message_left', atMs, channel, ...message } }
-      return { event: { kind: 'variable_set', atMs, channel } }
+      return { event: { kind: isNotDialled(event) ? 'not_dialled' : 'variable_set', atMs, channel } }
+    }
+    case DIAL_PLAN_STEP:
+      return { event: { kind: 'dial_plan_step', atMs, channel } }
+    case 'ChannelCallerId': {
+      const callerPresentation = integerOf(event.caller_presentation)
+      return { event: { kind: 'updated', atMs, channel: { ...channel, callerPresentation } } }
     }
     case 'Dial':
       return { event: dialOf(event, atMs, channel) }
@@ -172,7 +191,7 @@ function channelOf(value: unknown): Channel | undefined {
   return {
     id,
     name,
-    state: STATES[textOf(channel.state) ?? ''] ?? OTHER_STATE,
+    state: STATES[textOf(channel.state) ?? ''] ?? DOWN,
     callerNumber: textOf(caller?.number),
     callerName: textOf(caller?.name),
     connectedNumber: textOf(connected?.number),
@@ -180,6 +199,7 @@ function channelOf(value: unknown): Channel | undefined {
     accountCode: textOf(channel.accountcode),
     context: textOf(dialplan?.context),
     extension: textOf(dialplan?.exten),
+    linkedId: variables && textOf(variables[LINKED_ID]),
     protocolId: textOf(channel.protocol_id),
     createdMs: timeOf(channel.creationtime),
     application: textOf(dialplan?.app_name),

@@ -8,6 +8,7 @@ import { type AriParseResult, parseAriChannels, parseAriEvent } from './ari-even
 import { type AriAddress, type AriSocket, openAriSocket, sanitizedMessage } from './ari-socket.js'
 import type { BackpressureBuffer } from './backpressure-buffer.js'
 import { detailQueries } from './channel-details.js'
+import { limitWaits } from './limit-waits.js'
 import type { Mapping } from './mapping.js'
 
 /** Address, limits and dependencies of a session. */
@@ -65,11 +66,13 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
     }
   }
 
-  /** Most variables are not read: they matter while the account of their leg is not known. */
+  /** Most variables are not read: they matter while their leg is not settled. */
   const isUsed = (parsed: NonNullable<AriParseResult>): boolean => {
-    if (!('event' in parsed) || parsed.event.kind !== 'variable_set') return true
+    if (!('event' in parsed)) return true
+    const { event } = parsed
+    if (event.kind !== 'variable_set' && event.kind !== 'dial_plan_step') return true
     // The begin of the leg may still be queued.
-    return !buffer.isEmpty() || mapping.awaitsAccount(parsed.event.channel.id)
+    return !buffer.isEmpty() || mapping.isUnsettled(event.channel.id)
   }
 
   const opened = await openAriSocket(deps, clock, timeoutMs, signal, {
@@ -104,6 +107,11 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
     signal.removeEventListener('abort', abort)
   }
 
+  void limitWaits({
+    clock,
+    settle: () => void buffer.submit(() => push(mapping.settleWaiting()), 0),
+    signal: over.signal,
+  })
   liveness = watchLiveness({ clock, silenceMs, probe: opened.ping, onDead: end, signal: over.signal })
   return { ended, isSettled: () => !isEvicted, close: () => end('closed') }
 }

@@ -120,13 +120,11 @@ export async function openAriSocket(
     void agent.destroy()
   }
 
-  const socket = new WebSocket(
+  const handshake = new URL(
     `${url.replace(/^http/, 'ws')}/events?app=${encodeURIComponent(app)}&subscribeAll=true`,
-    {
-      dispatcher: agent,
-      headers,
-    },
   )
+  const handshakePath = `${handshake.pathname}${handshake.search}`
+  const socket = new WebSocket(handshake, { dispatcher: agent, headers })
   let isOpen = false
   let error: string | undefined
   // Listens at once: the first frame may arrive in the same packet as the handshake response.
@@ -158,6 +156,13 @@ export async function openAriSocket(
     listener.onEnded((wasClean ? undefined : error) ?? 'the switch closed the connection')
   })
 
+  let handshakeStatus: number | undefined
+  const onHeaders = (message: unknown) => {
+    const { request, response } = message as HeadersMessage
+    if (request.upgrade === 'websocket' && request.path === handshakePath)
+      handshakeStatus = response.statusCode
+  }
+  subscribe('undici:request:headers', onHeaders)
   signal.addEventListener('abort', destroy)
   try {
     await waitForOpen(socket, clock, timeoutMs, signal)
@@ -166,7 +171,7 @@ export async function openAriSocket(
     const isSpecific = signal.aborted || (thrown as Error).message.startsWith('no ')
     const requestReason = () =>
       get('/asterisk/ping').then(
-        () => undefined,
+        () => (handshakeStatus === undefined ? undefined : statusReason(handshakeStatus, '/events')),
         (error) => sanitizedMessage(error, address),
       )
     const reason = isSpecific ? undefined : await requestReason()
@@ -174,6 +179,7 @@ export async function openAriSocket(
     throw reason === undefined ? thrown : new Error(signal.aborted ? 'closed' : reason)
   } finally {
     signal.removeEventListener('abort', destroy)
+    unsubscribe('undici:request:headers', onHeaders)
   }
   subscribe('undici:websocket:pong', onPong)
   return { get, ping: () => ping(socket), destroy }
@@ -200,10 +206,22 @@ function waitForOpen(
   }).finally(() => settled.abort())
 }
 
+/** What 404 to a path usually means. */
+const HINTS: Readonly<Record<string, string>> = {
+  '/asterisk/ping': 'does the url end with /ari?',
+  '/events': 'is the module res_ari_events loaded?',
+}
+
+/** What undici publishes when it has received the head of a response. */
+interface HeadersMessage {
+  readonly request: { readonly path: string; readonly upgrade?: string | null }
+  readonly response: { readonly statusCode: number }
+}
+
 function statusReason(status: number, path: string): string {
   if (status === 401 || status === 403) return 'the switch refused the username or password'
-  const isWrongPath = status === 404 && path === '/asterisk/ping'
-  return `the switch answered ${status} to ${path}${isWrongPath ? ': does the url end with /ari?' : ''}`
+  const hint = status === 404 ? HINTS[path] : undefined
+  return `the switch answered ${status} to ${path}${hint === undefined ? '' : `: ${hint}`}`
 }
 
 /** Basic authentication (RFC 7617, 2). */

@@ -59,7 +59,8 @@ const SILENCE_MS = 20_000
  * ```
  * [general]
  * enabled = yes
- * channelvars = ACCOUNT_ID    ; the channel variables that accountOf and customVariables read
+ * ; what accountOf and customVariables read, and whether a number is withheld
+ * channelvars = ACCOUNT_ID,CALLERID(num-pres),CONNECTEDLINE(num-pres)
  * [hookswitch]
  * type = user
  * read_only = yes

@@ -5,6 +5,7 @@
 import type { PendingEvent } from '../source/mapped-events.js'
 import {
   type CallDetails,
+  definedDetails,
   detailsKey,
   MISSED,
   type OptionalHook,
@@ -23,6 +24,8 @@ interface CallReporterDeps {
   /** Publishes the `channel_create` of a leg if that is due. */
   readonly advance: (leg: Leg, atMs: number) => void
   readonly contextOf: (leg: Leg) => EventContext
+  /** The legs in a bridge. */
+  readonly membersOf: (bridgeId: string) => Iterable<Leg>
 }
 
 /** Builds the events of reports. */
@@ -35,12 +38,15 @@ interface CallReporter {
   onMessageLeft(leg: Leg, mailbox: string | undefined, atMs: number): void
   /** Notes that a leg dials another. */
   onDialled(caller: Leg, called: Leg): void
-  /** Adds `missed_call`, before the end of a leg. */
+  /** Adds the return of a parked call whose time was over. @param other `undefined`: a conference */
+  onBridged(leg: Leg, other: Leg | undefined, atMs: number): void
+  /** Adds `missed_call`, and the end of a parked call whose time was over, before the end of a leg. */
   onEnd(leg: Leg, atMs: number): void
 }
 
 /** Creates a reporter. */
-export function createCallReporter({ legs, hooks, advance, contextOf }: CallReporterDeps): CallReporter {
+export function createCallReporter(deps: CallReporterDeps): CallReporter {
+  const { legs, hooks, advance, contextOf, membersOf } = deps
   /** The phone that a half of a Local channel stands for. */
   const phoneOf = (leg: Leg): Leg | undefined => (leg.isInternal ? legs.get(legs.phoneBehind(leg.id)) : leg)
   const idOfPhone = (id: string) => legs.phoneBehind(id) ?? id
@@ -52,7 +58,7 @@ export function createCallReporter({ legs, hooks, advance, contextOf }: CallRepo
   }
 
   /** Replaces halves of Local channels with the phones behind them, and adds what was noted before. */
-  const complete = (leg: Leg, { hook, details }: CallReport): CallDetails => {
+  const complete = (leg: Leg, { hook, details, bridgeId }: CallReport): CallDetails => {
     const { targetCallId, agentCallId } = details
     const completed: { -readonly [Key in keyof CallDetails]: CallDetails[Key] } = { ...details }
     if (targetCallId !== undefined) completed.targetCallId = idOfPhone(targetCallId)
@@ -60,12 +66,28 @@ export function createCallReporter({ legs, hooks, advance, contextOf }: CallRepo
       completed.agentCallId = idOfPhone(agentCallId)
       completed.otherLegCallId = completed.agentCallId
     }
+    if (bridgeId !== undefined) {
+      // The leg enters and leaves the bridge just before or just after the report. Announcers are no members.
+      const phones = new Set([...membersOf(bridgeId)].map(phoneOf).filter((phone) => phone !== undefined))
+      if (hook === 'conference_join') phones.add(leg)
+      else phones.delete(leg)
+      completed.members = phones.size
+    }
     if (hook === 'queue_leave' && leg.notes.abandonedAfterSeconds !== undefined) {
       completed.queueLeaveReason = 'abandoned'
       completed.waitingSeconds = leg.notes.abandonedAfterSeconds
       leg.notes.abandonedAfterSeconds = undefined
     }
     return completed
+  }
+
+  /** The parking slot counts as left when somebody answers the call that returns from it, or when that call ends. */
+  const leaveSlot = (leg: Leg, details: CallDetails, atMs: number): void => {
+    const { timedOutSlot } = leg.notes
+    leg.notes.timedOutSlot = undefined
+    if (timedOutSlot === undefined || !hooks.has('parking')) return
+    const parkingSlot = timedOutSlot === '' ? undefined : timedOutSlot
+    add(leg, 'parking', definedDetails({ ...details, parkingSlot }), atMs)
   }
 
   return {
@@ -101,7 +123,13 @@ export function createCallReporter({ legs, hooks, advance, contextOf }: CallRepo
       const phone = phoneOf(caller)
       if (phone) phone.notes.hasDialledPhone = true
     },
+    onBridged(leg, other, atMs) {
+      if (leg.notes.timedOutSlot === undefined || leg.isInternal) return
+      const details = { eventName: 'PARK_RETRIEVED', otherLegCallId: other?.id } as const
+      leaveSlot(leg, definedDetails(details), atMs)
+    },
     onEnd(leg, atMs) {
+      leaveSlot(leg, { eventName: 'PARK_ABANDONED' }, atMs)
       if (!hooks.has('missed_call') || !isMissed(leg)) return
       const occurrence = { hook: 'missed_call', atMs, key: '' } as const
       const event: PendingEvent = buildEvent(leg, occurrence, contextOf(leg))

@@ -4,23 +4,34 @@
 export interface ChannelName {
   /** `PJSIP`, `Local`, … */
   readonly technology: string
-  /** The endpoint, peer or trunk: `1001`; `extension@context` for a half of a Local channel. */
+  /** The endpoint, peer or trunk: `1001`; `extension@context` for a half of a Local channel; `i1`, a span of DAHDI. */
   readonly endpoint: string
   /** For a half of a Local channel: the name of the other half. */
   readonly otherHalf?: string
+  /** For a dialled ISDN channel: the dialled number. */
+  readonly number?: string
 }
 
-/** Technologies of channels that belong to the switch itself and have no phone. */
+/**
+ * Technologies of channels that have no phone: they belong to the switch itself, or stream the audio of a call to a
+ * program (`AudioSocket`, `UnicastRTP` and `MulticastRTP` for external media, `WebSocket`).
+ */
 const INTERNAL: ReadonlySet<string> = new Set([
   'Announcer',
+  'AsyncGoto',
+  'AudioSocket',
   'Bridge',
   'CBAnn',
   'CBRec',
   'Local',
   'Message',
+  'MulticastRTP',
+  'OutgoingSpoolFailed',
   'Recorder',
   'Snoop',
   'Surrogate',
+  'UnicastRTP',
+  'WebSocket',
 ])
 
 /** Parses a name; missing parts are ''. */
@@ -28,14 +39,18 @@ export function parseChannelName(name: string): ChannelName {
   const slash = name.indexOf('/')
   const technology = slash < 0 ? name : name.slice(0, slash)
   const rest = slash < 0 ? '' : name.slice(slash + 1)
-  const dash = rest.lastIndexOf('-')
-  const endpoint = dash < 0 ? rest : rest.slice(0, dash)
+  // The name of an ISDN channel has the number after its span: `DAHDI/i1/5550199-3`.
+  const span = technology === 'DAHDI' ? rest.indexOf('/') : -1
+  const endEndpoint = span < 0 ? rest.lastIndexOf('-') : span
+  const endpoint = endEndpoint < 0 ? rest : rest.slice(0, endEndpoint)
+  const number = span < 0 ? '' : rest.slice(span + 1, rest.lastIndexOf('-'))
+  if (number !== '') return { technology, endpoint, number }
   if (technology !== 'Local' || !/;[12]$/.test(name)) return { technology, endpoint }
   const half = name.endsWith('1') ? '2' : '1'
   return { technology, endpoint, otherHalf: `${name.slice(0, -1)}${half}` }
 }
 
-/** Whether channels of a technology have no phone. */
-export function isInternalTechnology(technology: string): boolean {
-  return INTERNAL.has(technology)
+/** Whether a channel has no phone. `DAHDI/pseudo` mixes the audio of a conference. */
+export function isInternalChannel({ technology, endpoint }: ChannelName): boolean {
+  return INTERNAL.has(technology) || (technology === 'DAHDI' && endpoint.startsWith('pseudo'))
 }

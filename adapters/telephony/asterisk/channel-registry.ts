@@ -2,6 +2,7 @@
  * The state of a mapping: open legs, recently ended legs, and the batch that the current message yields. Calls the host's
  * `accountOf` and `realmOf`.
  */
+import { joinOlderGroup } from '../source/call-group.js'
 import {
   EMPTY_BATCH,
   type LegUpdate,
@@ -11,9 +12,18 @@ import {
 } from '../source/mapped-events.js'
 import { sanitizeError } from '../source/sanitize.js'
 import { type AsteriskAccountOf, type AsteriskFacts, factsOf } from './account-resolver.js'
-import { isInternalTechnology, parseChannelName } from './channel-name.js'
+import { isInternalChannel, parseChannelName } from './channel-name.js'
+import { endpointOf } from './endpoint.js'
 import type { EventContext } from './event-builder.js'
-import { type ChannelIdentity, isLaterChannel, type Leg, openLeg, partiesOf } from './leg.js'
+import {
+  type ChannelIdentity,
+  directionOf,
+  groupOf,
+  isLaterChannel,
+  type Leg,
+  openLeg,
+  partiesOf,
+} from './leg.js'
 import type { Channel, SwitchEvent } from './switch-event.js'
 
 /** Options of a mapping. */
@@ -21,6 +31,8 @@ export interface MappingOptions {
   readonly accountOf: AsteriskAccountOf
   /** Returns the realm of the addresses in a leg's events; `undefined`: addresses are numbers without a realm. */
   readonly realmOf?: ((leg: AsteriskFacts) => string | undefined) | undefined
+  /** Names of all endpoints that are trunks. Default: they are guessed. */
+  readonly trunks?: readonly string[] | undefined
   /** Channel variables for `customChannelVars`. */
   readonly customVariables?: readonly string[] | undefined
   /** The hooks to publish beside those of a leg. Default: none. */
@@ -37,11 +49,13 @@ export interface ChannelRegistry {
   track(channel: Channel, atMs: number, kind: SwitchEvent['kind'] | 'listed'): Leg | undefined
   /** Adds a leg that was open when an earlier process ended. False: too many legs are open. */
   restore(leg: Leg): boolean
-  /** Resolves the account of an open leg by the variables of its channel. */
+  /** Resolves the account of an open leg by the variables of its channel, unless it is settled. */
   updateAccount(channel: Channel): void
+  /** Sets who dialled, unless that is known. */
+  setDirection(leg: Leg, direction: Leg['direction']): void
   /** Returns an open leg. */
   get(id: string | undefined): Leg | undefined
-  /** Fixes the parties of a leg, as they are now, for all its events. */
+  /** Fixes the direction and the parties of a leg, as they are now, for all its events. */
   fixParties(leg: Leg): void
   /** Adds an event to the batch. */
   addEvent(leg: Leg, event: PendingEvent): void
@@ -62,8 +76,10 @@ export interface ChannelRegistry {
   otherPhone(leg: Leg): string | undefined
   /** Returns the phone behind a half of a Local channel, or the phone itself; `undefined` while it is not known. */
   phoneBehind(id: string): string | undefined
-  /** Whether the account of an open leg is not known. */
-  awaitsAccount(id: string): boolean
+  /** Whether the account of an open leg is not known, or its `channel_create` not built. */
+  isUnsettled(id: string): boolean
+  /** The legs whose `channel_create` is not built, oldest first. */
+  readonly waiting: ReadonlySet<Leg>
   /** Returns the ids of the open legs. */
   ids(): ReadonlySet<string>
   /** Number of open legs. */
@@ -91,7 +107,7 @@ interface EndedLeg extends ChannelIdentity {
 }
 
 export function createChannelRegistry(
-  { accountOf, realmOf, customVariables = [], maxOpenLegs }: MappingOptions,
+  { accountOf, realmOf, trunks, customVariables = [], maxOpenLegs }: MappingOptions,
   { onEvicted, onReplaced }: RegistryListener,
 ): ChannelRegistry {
   /** By id, oldest first. */
@@ -100,8 +116,7 @@ export function createChannelRegistry(
   const halves = new Map<string, Leg>()
   /** Recently ended legs by id, oldest first. */
   const ended = new Map<string, EndedLeg>()
-  /** Ids of open legs whose account is not known. */
-  const withoutAccount = new Set<string>()
+  const waiting = new Set<Leg>()
   let updates: LegUpdate[] = []
   let problems: Problem[] = []
 
@@ -132,7 +147,8 @@ export function createChannelRegistry(
   const remove = (leg: Leg): void => {
     open.delete(leg.id)
     if (halves.get(leg.originalName) === leg) halves.delete(leg.originalName)
-    withoutAccount.delete(leg.id)
+    waiting.delete(leg)
+    if (leg.diallerId !== undefined) open.get(leg.diallerId)?.branches.delete(leg.id)
     const { isInternal, originalName, createdMs, channel } = leg
     remember(leg.id, { isInternal, originalName, createdMs, channel: { name: channel.name } })
   }
@@ -140,18 +156,22 @@ export function createChannelRegistry(
   const resolveAccount = (leg: Leg, channel: Channel): void => {
     try {
       const accountId = toText(accountOf(factsOf(leg, channel)))
-      if (accountId === undefined) return
+      if (accountId === undefined || accountId === leg.accountId) return
       if (accountId === '') {
         if (!reported.has(leg)) addProblem('callback_failed', 'accountOf returned no string', leg)
         reported.add(leg)
         return
       }
       leg.accountId = accountId
-      withoutAccount.delete(leg.id)
       updates.push({ callId: leg.id, accountId, events: [], isEnded: false })
     } catch (thrown) {
       addProblem('callback_failed', `accountOf threw: ${sanitizeError(thrown)}`, leg)
     }
+  }
+
+  const decide = (leg: Leg, direction: Leg['direction']): void => {
+    leg.direction = direction
+    leg.isDirectionKnown = true
   }
 
   const evictOldest = (): void => {
@@ -174,27 +194,42 @@ export function createChannelRegistry(
         onReplaced(leg, atMs)
         leg = undefined
       }
-      if (leg) leg.channel = channel
-      else {
+      if (leg) {
+        const { linkedId } = channel
+        if (linkedId !== undefined && linkedId !== leg.channel.linkedId)
+          leg.group = groupOf(linkedId, leg.createdMs)
+        leg.channel = channel
+        const direction = leg.isDirectionKnown ? undefined : directionOf(channel, false)
+        if (direction !== undefined) decide(leg, direction)
+      } else {
         const endedLeg = ended.get(channel.id)
         if (endedLeg && !isBegin && !isLater(endedLeg)) return undefined
         if (kind === 'hung_up') {
           const message = 'the end of a channel whose begin was not seen'
           problems.push({ kind: 'unknown_leg', message, callId: channel.id })
           const { id, name } = channel
-          const isInternal = isInternalTechnology(parseChannelName(name).technology)
+          const isInternal = isInternalChannel(parseChannelName(name))
           remember(id, { isInternal, originalName: name, createdMs: atMs, channel: { name } })
           return undefined
         }
         evictOldest()
         leg = openLeg(channel, atMs, isBegin)
+        const half = registry.otherHalf(leg)
+        if (half) joinOlderGroup(leg, half)
         open.set(leg.id, leg)
-        withoutAccount.add(leg.id)
+        waiting.add(leg)
         ended.delete(leg.id)
         if (leg.otherHalf !== undefined) halves.set(leg.originalName, leg)
       }
-      if (leg.accountId === undefined) resolveAccount(leg, channel)
+      leg.firstAccountCode ??= channel.accountCode
+      if (channel.callerPresentation !== undefined) leg.callerPresentation = channel.callerPresentation
+      if (isAccountOpen(leg)) resolveAccount(leg, channel)
       return leg
+    },
+    setDirection(leg, direction) {
+      if (leg.isDirectionKnown) return
+      decide(leg, direction)
+      resolveAccount(leg, leg.channel)
     },
     restore(leg) {
       if (open.size >= maxOpenLegs) return false
@@ -203,11 +238,12 @@ export function createChannelRegistry(
       return true
     },
     updateAccount(channel) {
-      const leg = withoutAccount.has(channel.id) ? open.get(channel.id) : undefined
-      if (leg) resolveAccount(leg, channel)
+      const leg = open.get(channel.id)
+      if (leg && isAccountOpen(leg)) resolveAccount(leg, channel)
     },
     get: (id) => (id === undefined ? undefined : open.get(id)),
     fixParties(leg) {
+      registry.setDirection(leg, leg.direction)
       let realm: string | undefined
       try {
         realm = toText(realmOf?.(factsOf(leg, leg.channel)))
@@ -215,7 +251,9 @@ export function createChannelRegistry(
       } catch (thrown) {
         addProblem('malformed', `realmOf threw: ${sanitizeError(thrown)}`, leg)
       }
-      leg.parties = partiesOf(leg, realm || undefined)
+      leg.parties = partiesOf(leg, registry.get(leg.diallerId), realm || undefined)
+      leg.publishedEndpoint = endpointOf(leg, trunks)
+      waiting.delete(leg)
     },
     addEvent(leg, event) {
       updates.push({ callId: leg.id, accountId: leg.accountId, events: [event], isEnded: false })
@@ -232,7 +270,6 @@ export function createChannelRegistry(
         const value = channel.variable(name)
         if (value !== undefined) vars[name] = value
       }
-      if (channel.linkedId !== undefined) vars.linked_id = channel.linkedId
       if (channel.protocolId !== undefined) vars.sip_call_id = channel.protocolId
       return { otherLegId: registry.otherPhone(leg), customChannelVars: vars }
     },
@@ -248,7 +285,11 @@ export function createChannelRegistry(
       return leg.otherPhoneId
     },
     phoneBehind,
-    awaitsAccount: (id) => withoutAccount.has(id),
+    isUnsettled(id) {
+      const leg = open.get(id)
+      return leg !== undefined && (leg.accountId === undefined || !leg.parties)
+    },
+    waiting,
     ids: () => new Set(open.keys()),
     size: () => open.size,
     takeBatch() {
@@ -260,6 +301,11 @@ export function createChannelRegistry(
     },
   }
   return registry
+}
+
+/** Whether the account of a leg may change: its first event is not built, or waits for the account. */
+function isAccountOpen({ isDirectionKnown, accountId, parties }: Leg): boolean {
+  return isDirectionKnown && (accountId === undefined || !parties)
 }
 
 /** Validates what a function of the host returned; '': neither a string nor `undefined`. */

@@ -16,6 +16,8 @@ export interface HangupResult {
 const UNSPECIFIC_CAUSES: ReadonlySet<number> = new Set([0, 16, 31, 127])
 /** Q.850 23: the phone redirected the call. */
 const REDIRECTION = 23
+/** Q.850 34: no circuit available. */
+const CONGESTION = 34
 /** Q.850 26, "non-selected user clearing": another phone answered first. FreeSWITCH calls it LOSE_RACE. */
 const ANSWERED_ELSEWHERE = 26
 
@@ -30,13 +32,31 @@ export function mapHangup(leg: Leg, cause: number, techCause: number | undefined
     return { hangupCause: causeOfHangup(reasonHeader(cause === 0 ? 16 : cause)), code: 200 }
   }
   const code = codeOf(leg, cause, techCause)
-  return { hangupCause: unansweredCause(leg, cause, code), code }
+  const hangupCause = unansweredCause(leg, cause, code)
+  if (!isDeclinedBySwitch(leg, cause, techCause)) return { hangupCause, code }
+  return { hangupCause: hangupCause === 'NORMAL_UNSPECIFIED' ? 'CALL_REJECTED' : hangupCause, code: DECLINED }
+}
+
+/** Technologies that send a SIP status code. */
+const SIP: ReadonlySet<string> = new Set(['PJSIP', 'SIP'])
+/** The status code of a hangup whose cause has none: Asterisk does not report this code. */
+const DECLINED = 603
+/** Q.850 causes without a status code. */
+const CAUSES_WITHOUT_CODE: ReadonlySet<number> = new Set([0, 16, 31])
+
+/** Whether the switch hung up a call that was not answered, without a reason: `Hangup()`, or the end of its dial plan. */
+function isDeclinedBySwitch(leg: Leg, cause: number, techCause: number | undefined): boolean {
+  if (leg.direction !== 'inbound' || !SIP.has(leg.technology) || techCause !== undefined) return false
+  return !leg.hasRequestedHangup && !leg.mayHaveMissedRequest && CAUSES_WITHOUT_CODE.has(cause)
 }
 
 function unansweredCause(leg: Leg, cause: number, code: number | undefined): string {
   if (leg.hasForwarded) return causeOfRefusal(0, false, reasonHeader(REDIRECTION))
   if (cause === ANSWERED_ELSEWHERE) return 'LOSE_RACE'
   if (code === 487 || leg.dialStatus === 'CANCEL') return 'ORIGINATOR_CANCEL'
+  // The dial plan then ends with the congestion of a network, which it is not.
+  if (leg.hasNotDialled && (cause === CONGESTION || UNSPECIFIC_CAUSES.has(cause)))
+    return 'NO_ROUTE_DESTINATION'
   const rang = leg.ringingMs !== undefined
   const specific = specificCause(leg, cause, code)
   if (specific !== undefined) return causeOfRefusal(code ?? 0, rang, reasonHeader(specific))

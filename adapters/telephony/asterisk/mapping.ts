@@ -8,9 +8,10 @@
  *   it is in memory and is rebuilt from the list of open channels after a crash.
  * - One call of `map` or `reconcile` is one step. It updates legs, then builds the events that the new state implies, and
  *   returns them as one batch in the order in which they happened.
- * - A leg passes through `channel_create` (once its parties are known), `channel_answer` (at its first state `Up`) and
- *   `channel_destroy`, each once, in that order. An end completes what is missing first. The begin of a dial and the
- *   hangup request of the dialled leg may arrive in either order.
+ * - A leg passes through `channel_create` (once its direction and its parties are known), `channel_answer` (at its first
+ *   state `Up`) and `channel_destroy`, each once, in that order. An end completes what is missing first. The begin of a dial
+ *   and the hangup request of the dialled leg may arrive in either order. The wait for the `channel_create` is bounded in
+ *   time (`settleWaiting`) and in number; its time stays that of the begin.
  * - A bridge with a leg that has not answered is early media. It is kept by that leg and published at the answer, if it
  *   still exists.
  * - Resync: the session takes a `snapshot` when it requests the list of open channels and passes both to `reconcile`.
@@ -20,9 +21,11 @@
  * - `channel_bridge` has the partner and the bridge in its idempotency key, and the time only where the two meet again in
  *   one bridge: so a bridge that is found has the key of the event that was missed, or published before a restart.
  */
-import type { MappedBatch } from '../source/mapped-events.js'
+import { joinOlderGroup } from '../source/call-group.js'
+import { EMPTY_BATCH, type MappedBatch } from '../source/mapped-events.js'
 import type { SavableLegs } from '../source/open-legs.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
+import { noteAnswerer } from './answerer.js'
 import { type BridgedLeg, createBridgeGraph } from './bridge-graph.js'
 import { createCallReporter } from './call-report.js'
 import { type ChannelRegistry, createChannelRegistry, type MappingOptions } from './channel-registry.js'
@@ -35,7 +38,7 @@ import {
   timesOf,
 } from './event-builder.js'
 import { type HangupResult, mapHangup } from './hangup-mapping.js'
-import { isLaterChannel, type Leg } from './leg.js'
+import { arePartiesKnown, isLaterChannel, type Leg } from './leg.js'
 import { type RegistrySnapshot, reconcile } from './reconcile.js'
 import { restoreLeg, saveLeg } from './saved-leg.js'
 import {
@@ -54,8 +57,13 @@ export type { RegistrySnapshot } from './reconcile.js'
 export interface Mapping {
   /** Maps one event of the switch. */
   map(event: SwitchEvent): MappedBatch
-  /** Whether the account of an open leg is not known: then its `variable_set` events are needed. */
-  awaitsAccount(id: string): boolean
+  /**
+   * Whether the account of an open leg is not known, or its `channel_create` not built: then its `variable_set` and
+   * `dial_plan_step` events are needed.
+   */
+  isUnsettled(id: string): boolean
+  /** Builds the `channel_create` of the legs that have waited for it since the last call, with what is known. */
+  settleWaiting(): MappedBatch
   /** Take it when requesting the list: later changes are newer than the list, earlier ones may have been missed. */
   snapshot(): RegistrySnapshot
   /**
@@ -81,11 +89,10 @@ type DialEvent = Extract<SwitchEvent, { kind: 'dialled' }>
 /** Dial states of a phone that rings, with or without early media. */
 const ALERTING: ReadonlySet<string> = new Set(['RINGING', 'PROGRESS'])
 
-/**
- * Events of a dialled leg before the begin of its dial, which has the dialled number: they do not publish its
- * `channel_create`. A quick refusal comes from another thread of Asterisk and may overtake that begin.
- */
-const MAY_PRECEDE_DIAL: ReadonlySet<string> = new Set(['created', 'updated', 'hangup_requested'])
+/** Maximum number of legs whose `channel_create` waits; above it that of the oldest is built. */
+const MAX_WAITING = 10_000
+/** Longest chain of Local channels behind a branch that is followed. */
+const MAX_LOCAL_CHAIN = 8
 
 /** Creates a mapping without open legs. */
 export function createAsteriskMapping(options: MappingOptions): Mapping {
@@ -96,7 +103,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     },
     onReplaced: (leg, atMs) => endMissed(leg, atMs),
   })
-  const { enter, leave } = createBridgeGraph(legs)
+  const { enter, leave, membersOf } = createBridgeGraph(legs)
   /** Bridges in early media, by the id of a leg that has not answered. */
   const earlyBridges = new Map<string, BridgedLeg[]>()
   let step = 0
@@ -113,11 +120,11 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
   /**
    * Adds `channel_create` and `channel_answer` where the state of the leg implies them.
    *
-   * @param isDue whether the parties of a dialled or internal leg are known
+   * @param isDue whether its parties are known
    * @param answeredMs the time of an answer
    */
   const advance = (leg: Leg, atMs: number, isDue: boolean, answeredMs: number | 'unknown' = atMs): void => {
-    if (!leg.parties && (isDue || (leg.direction === 'inbound' && !leg.isInternal))) {
+    if (!leg.parties && isDue) {
       legs.fixParties(leg)
       const created = { hook: 'channel_create', atMs: leg.createdMs } as const
       legs.addEvent(leg, buildEvent(leg, created, contextOf(leg)))
@@ -127,6 +134,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     if (state === UP && leg.answeredMs === undefined && leg.parties) {
       leg.isAnswerTimeKnown = answeredMs !== 'unknown'
       leg.answeredMs = answeredMs === 'unknown' ? atMs : answeredMs
+      noteAnswered(leg)
       const answered = { hook: 'channel_answer', atMs: leg.answeredMs } as const
       legs.addEvent(leg, buildEvent(leg, answered, contextOf(leg)))
       const early = earlyBridges.get(leg.id) ?? []
@@ -135,11 +143,21 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     }
   }
 
+  /** Notes who has answered on a leg, and on the one that dialled it unless that is in another talk. */
+  const noteAnswered = (leg: Leg): void => {
+    const other = legs.get(legs.otherPhone(leg))
+    const isFree = other && (other.partnerId === undefined || other.partnerId === leg.id)
+    noteAnswerer(leg, isFree ? other : undefined)
+  }
+
+  const isUnsettled = (id: string) => legs.isUnsettled(id) || (isListing && !legs.get(id))
+
   const reporter = createCallReporter({
     legs,
     hooks: new Set(options.optionalHooks),
     advance: (leg, atMs) => advance(leg, atMs, true),
     contextOf,
+    membersOf,
   })
 
   /** Adds `channel_bridge`, or keeps the bridge until both legs have answered. */
@@ -155,19 +173,30 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       earlyBridges.set(unanswered.id, early)
       return
     }
-    if (other && !other.isInternal && !leg.isInternal) legs.setOtherLeg(leg, other.id)
+    if (other) joinOlderGroup(leg, other)
+    if (other && !other.isInternal && !leg.isInternal) {
+      legs.setOtherLeg(leg, other.id)
+      noteAnswerer(leg, other)
+    }
     leg.hasOtherRequestedHangup = false
     if (!isResync) leg.mayHaveMissedRequest = false
     legs.addEvent(leg, buildBridgeEvent(leg, other, bridge, atMs, contextOf(leg)))
+    reporter.onBridged(leg, other, atMs)
   }
 
   const onDial = (caller: Leg | undefined, called: Leg, event: DialEvent): void => {
     const { status, atMs } = event
+    legs.setDirection(called, 'outbound')
+    if (caller) legs.setDirection(caller, 'inbound')
     if (status === '') {
       if (event.dialString !== undefined) {
-        called.dialledNumber ??= dialledNumber(called.technology, event.dialString)
+        called.dialledNumber ??= dialledNumber(called, event.dialString, caller?.channel.extension)
       }
       if (caller) {
+        for (const dialled of [called, legs.otherHalf(called)]) if (dialled) joinOlderGroup(dialled, caller)
+        called.diallerId = caller.id
+        caller.branches.add(called.id)
+        caller.hasNotDialled = false
         if (called.otherLegId === undefined) legs.setOtherLeg(called, caller.id)
         legs.setOtherLeg(caller, called.id)
         caller.hasOtherRequestedHangup = false
@@ -183,6 +212,8 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     } else if (ALERTING.has(status)) {
       called.ringingMs ??= atMs
       if (caller && caller.answeredMs === undefined) caller.ringingMs ??= atMs
+    } else if (status === 'CANCEL' && called.dialStatus !== undefined) {
+      // Queue() repeats the end of a dial so.
     } else if (status !== 'PROCEEDING') {
       called.dialStatus = status
       if (caller) {
@@ -221,17 +252,32 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     leg.hasRequestedHangup = true
     leg.requestedCause ??= cause
     leg.refusalCode ??= code
-    notifyOther(leg)
+    // A half of a Local channel only passes on what a phone or the switch has requested.
+    if (!leg.isInternal) notifyOther(leg)
   }
 
-  /** Notes on the other leg that the phone of this leg has requested the hangup. */
+  /** Notes on the other leg, or on each leg that it dials, that the phone of this leg has requested the hangup. */
   const notifyOther = (leg: Leg): void => {
-    const other = legs.get(leg.partnerId) ?? legs.get(legs.otherPhone(leg))
-    // A branch that refuses does not end a caller whose current other leg is another branch.
-    if (other && (other.partnerId ?? legs.otherPhone(other)) === leg.id) {
-      other.hasOtherRequestedHangup = true
+    if (leg.partnerId === undefined) {
+      for (const phone of phonesDialledBy(leg)) phone.hasOtherRequestedHangup = true
     }
+    const other = legs.get(leg.partnerId) ?? legs.get(legs.otherPhone(leg))
+    if (!other || (other.partnerId !== undefined && other.partnerId !== leg.id)) return
+    // A branch that refuses does not end a caller for whom another one rings, or who was connected to another leg since.
+    const isLastBranch = phonesDialledBy(other).every((phone) => phone === leg || phone.hasRequestedHangup)
+    const isConnected = legs.otherPhone(other) === leg.id || phonesDialledBy(other).includes(leg)
+    if (other.partnerId === leg.id || (isLastBranch && isConnected)) other.hasOtherRequestedHangup = true
   }
+
+  /** Returns the open phones that a leg has dialled, directly or through Local channels, and that are not in a bridge. */
+  const phonesDialledBy = (caller: Leg, hops = 0): Leg[] =>
+    [...caller.branches].flatMap((id): Leg[] => {
+      const branch = legs.get(id)
+      if (!branch || branch.partnerId !== undefined) return []
+      if (!branch.isInternal) return [branch]
+      const half = hops < MAX_LOCAL_CHAIN ? legs.otherHalf(branch) : undefined
+      return half ? phonesDialledBy(half, hops + 1) : []
+    })
 
   const end = (leg: Leg, atMs: number, result: HangupResult, vars: Record<string, unknown>): void => {
     advance(leg, atMs, true)
@@ -242,6 +288,9 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     const legEnd = { atMs, isTimeKnown: !isResync }
     const event = buildDestroyEvent(leg, result, legEnd, context)
     if (isClockSetBack(timesOf(leg, legEnd))) legs.addProblem(clockProblem(leg.id))
+    // It was not put through to the caller, as when it declines after the answer.
+    const other = leg.pastBridges.size === 0 ? legs.get(legs.otherPhone(leg)) : undefined
+    if (other?.answeredBy?.callId === leg.id) other.answeredBy = undefined
     leave(leg)
     earlyBridges.delete(leg.id)
     legs.closeLeg(leg, event)
@@ -256,14 +305,25 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
   }
 
   return {
-    awaitsAccount: (id) => legs.awaitsAccount(id) || (isListing && !legs.get(id)),
+    isUnsettled,
+    settleWaiting() {
+      step += 1
+      for (const leg of legs.waiting) {
+        if (leg.hasWaited) advance(leg, leg.createdMs, true)
+        else leg.hasWaited = true
+      }
+      return legs.takeBatch()
+    },
     map(event) {
       step += 1
       const { kind, atMs } = event
-      if (kind === 'variable_set') {
-        if (legs.get(event.channel.id)) legs.updateAccount(event.channel)
-        else if (isListing) legs.track(event.channel, atMs, kind)
-        return legs.takeBatch()
+      if (kind === 'variable_set' || kind === 'dial_plan_step') {
+        const { channel } = event
+        if (!isUnsettled(channel.id)) return EMPTY_BATCH
+        if (kind === 'variable_set' && legs.get(channel.id)) {
+          legs.updateAccount(channel)
+          return legs.takeBatch()
+        }
       }
       if (kind === 'reported') {
         reporter.add(event.reports, atMs)
@@ -276,7 +336,9 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       if (kind === 'dialled' && leg) onDial(caller, leg, event)
       if (caller) advance(caller, atMs, true)
       if (!leg) return legs.takeBatch()
-      advance(leg, atMs, !MAY_PRECEDE_DIAL.has(kind) || (kind !== 'created' && channel.state === UP))
+      if (kind !== 'variable_set') advance(leg, atMs, arePartiesKnown(leg, kind))
+      const [oldest] = legs.waiting
+      if (oldest && legs.waiting.size > MAX_WAITING) advance(oldest, oldest.createdMs, true)
       switch (kind) {
         case 'entered':
           onEntered(leg, event.bridge, atMs)
@@ -294,6 +356,9 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
           break
         case 'noted':
           reporter.note(leg, event.notes)
+          break
+        case 'not_dialled':
+          leg.hasNotDialled = leg.otherLegId === undefined
           break
         case 'message_left':
           reporter.onMessageLeft(leg, event.mailbox, atMs)
@@ -326,7 +391,8 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       reconcile(
         {
           legs,
-          advance: (leg, answeredMs) => advance(leg, nowMs, true, answeredMs),
+          advance: (leg, answeredMs) =>
+            advance(leg, nowMs, leg.isDirectionKnown || leg.channel.state === UP, answeredMs),
           enter: (leg, bridge) => onEntered(leg, bridge, nowMs),
           leave,
           setHeld: (leg, isHeld) => setHeld(leg, isHeld, nowMs),

@@ -3,11 +3,20 @@ import type { CallDetails, OptionalHook } from '../source/optional-hooks.js'
 
 /** The channel states that the mapping uses: `AST_STATE_*` of Asterisk's `channelstate.h`. */
 export const DOWN = 0
+/** Down, but the line is taken: DAHDI begins so, whoever calls. */
+export const RESERVED = 1
+/** The phone is off hook; its number is not dialled yet. */
+export const OFF_HOOK = 2
+/** The switch dials on the line. */
+export const DIALING = 3
 export const RING = 4
 export const RINGING = 5
 export const UP = 6
 /** The switch refused the call (`Busy()`, `Congestion()`). */
 export const BUSY = 7
+export const DIALING_OFF_HOOK = 8
+/** A call comes in on an analog line, whose caller id follows. */
+export const PRE_RING = 9
 
 /** A channel at the time of a message. Empty values and `<unknown>` are absent. */
 export interface Channel {
@@ -18,12 +27,14 @@ export interface Channel {
   readonly state: number
   readonly callerNumber?: string | undefined
   readonly callerName?: string | undefined
+  /** The presentation of the caller id (ITU-T Q.931, octet 3a); only where the message is about it. */
+  readonly callerPresentation?: number | undefined
   readonly connectedNumber?: string | undefined
   readonly connectedName?: string | undefined
   readonly accountCode?: string | undefined
   readonly context?: string | undefined
   readonly extension?: string | undefined
-  /** The `Linkedid`; AMI only. */
+  /** The `Linkedid`; over ARI only if `channelvars` lists `CHANNEL(linkedid)`. */
   readonly linkedId?: string | undefined
   /** The SIP Call-ID; ARI only, and not in a channel's first event. */
   readonly protocolId?: string | undefined
@@ -51,6 +62,8 @@ export interface CallReport {
   readonly channel: Channel
   /** Its fields; ids of other channels may be those of halves of Local channels. */
   readonly details: CallDetails
+  /** The bridge of a conference. */
+  readonly bridgeId?: string | undefined
 }
 
 interface At {
@@ -62,8 +75,10 @@ interface At {
 export type SwitchEvent =
   /** A channel was created or changed: only its state and its values matter. */
   | (At & { readonly kind: 'created' | 'updated'; readonly channel: Channel })
-  /** A variable of a channel was set: matters only while the account of the leg is not known. */
-  | (At & { readonly kind: 'variable_set'; readonly channel: Channel })
+  /** A variable of a channel was set, or its dial plan runs: matters only while the leg is not settled. */
+  | (At & { readonly kind: 'variable_set' | 'dial_plan_step'; readonly channel: Channel })
+  /** No destination of a `Dial()` was called: there is no such endpoint, or it is not registered. */
+  | (At & { readonly kind: 'not_dialled'; readonly channel: Channel })
   /** Progress of a dialled channel; without a caller where the switch itself dials (Originate). */
   | (At & {
       readonly kind: 'dialled'
@@ -101,8 +116,14 @@ export type SwitchEvent =
   | (At & {
       readonly kind: 'noted'
       readonly channel: Channel
-      /** The mailbox whose messages changed, and how long the caller had waited in the queue that it left by hanging up. */
-      readonly notes: { readonly mailbox?: string; readonly abandonedAfterSeconds?: number }
+      readonly notes: {
+        /** The mailbox whose messages changed. */
+        readonly mailbox?: string
+        /** How long the caller had waited in the queue that it left by hanging up. */
+        readonly abandonedAfterSeconds?: number
+        /** The parking slot whose time is over; the call goes on in the dial plan. */
+        readonly timedOutSlot?: string
+      }
     })
   /** The caller has left a voicemail message. */
   | (At & {

@@ -4,9 +4,9 @@ import type { EslEvent } from './event.js'
 
 /** The data of a leg at one of its events, as `accountOf` reads it. Values are the same in both event formats. */
 export interface FreeswitchFacts {
-  /** Name of the event at which the account is resolved: `CHANNEL_CREATE`, … */
+  /** Name of the event at which the account is resolved: `CHANNEL_CREATE`, …; `sofia::register` and the like of a device. */
   readonly event: string
-  /** The leg's current id. */
+  /** The leg's current id; of a device, the Call-ID of its registration. */
   readonly uuid: string
   /** A header by its exact name: `Caller-Context`, `Channel-Name`, … An array is one string, `ARRAY::a|:b`. */
   header(name: string): string | undefined
@@ -24,7 +24,7 @@ export type FreeswitchAccountOf = (facts: FreeswitchFacts) => string | undefined
 /** @param uuid the leg's current id */
 export function factsOf(uuid: string, event: EslEvent): FreeswitchFacts {
   return {
-    event: event.name,
+    event: event.header('Event-Subclass') ?? event.name,
     uuid,
     header: (name) => event.header(name),
     variable: (name) => event.header(`variable_${name}`),
@@ -58,7 +58,7 @@ export function accountFromSipHeader(name: string): FreeswitchAccountOf {
 
 /**
  * The account by SIP domain. For an inbound leg: the domain of the caller, else the domain that was called. For a leg
- * that the switch dials: the domain of the callee. Loopback legs have none.
+ * that the switch dials: the domain of the callee. For a device: that at which it is registered. Loopback legs have none.
  *
  * @param accounts account ids by domain, case-insensitive
  */
@@ -66,13 +66,15 @@ export function accountFromRealm(accounts: Readonly<Record<string, string>>): Fr
   const byRealm = new Map(Object.entries(accounts).map(([realm, id]) => [realm.trim().toLowerCase(), id]))
   const accountOfRealm = (realm: string | undefined) =>
     realm === undefined ? undefined : byRealm.get(realm.toLowerCase())
-  return ({ header }) =>
-    header('Call-Direction') === 'inbound'
+  return ({ event, header }) => {
+    if (event.startsWith('sofia::')) return accountOfRealm(header('from-host') ?? header('host'))
+    return header('Call-Direction') === 'inbound'
       ? (accountOfRealm(header('variable_sip_from_host')) ??
-        accountOfRealm(header('variable_sip_to_host')) ??
-        accountOfRealm(header('variable_sip_req_host')))
+          accountOfRealm(header('variable_sip_to_host')) ??
+          accountOfRealm(header('variable_sip_req_host')))
       : (accountOfRealm(realmOfUri(header('variable_sip_req_uri'))) ??
-        accountOfRealm(header('variable_sip_to_host')))
+          accountOfRealm(header('variable_sip_to_host')))
+  }
 }
 
 /**
@@ -88,13 +90,14 @@ export function accountFromContext(accounts: Readonly<Record<string, string>>): 
 /**
  * The account by gateway, else by SIP profile.
  *
- * @param accounts account ids by gateway (`variable_sip_gateway_name`) or profile (`variable_sofia_profile_name`)
+ * @param accounts account ids by gateway (`variable_sip_gateway_name`) or profile (`variable_sofia_profile_name`, of a device
+ * `profile-name`)
  */
 export function accountFromEndpoint(accounts: Readonly<Record<string, string>>): FreeswitchAccountOf {
   const byName = new Map(Object.entries(accounts))
   return ({ header }) =>
     byName.get(header('variable_sip_gateway_name') ?? '') ??
-    byName.get(header('variable_sofia_profile_name') ?? '')
+    byName.get(header('variable_sofia_profile_name') ?? header('profile-name') ?? '')
 }
 
 /** The account is the variable `accountcode`, which directories and dial plans set for call detail records. */

@@ -1,6 +1,6 @@
 /**
  * Reads what the switch reports of a call beyond its channels: transfers (variables of the leg that transfers), parking
- * (`valet_park`), voicemail, queues (`mod_callcenter`) and keys. Pure.
+ * (`valet_park`), voicemail, queues (`mod_callcenter`), conferences, recordings and keys. Pure.
  */
 
 import type { PendingEvent } from '../source/mapped-events.js'
@@ -14,12 +14,15 @@ import {
 import type { EslEvent } from './event.js'
 import { buildDetailEvent } from './event-builder.js'
 import { type Leg, readEventTimeUs } from './leg.js'
+import { registrationEvents } from './registration.js'
 
 /** One event of an optional hook, of the leg with the first of these ids that is open. */
 interface CallReport {
   readonly hook: OptionalHook
   readonly uuids: readonly string[]
   readonly details: CallDetails
+  /** The time of a parking slot is over: the call goes on in the dial plan, and no event follows yet. */
+  readonly isTimeOut?: true
 }
 
 /** The transfer that a leg has requested. */
@@ -36,6 +39,7 @@ interface Transfer {
 const CALLCENTER = 'callcenter::info'
 const VALET_PARKING = 'valet_parking::info'
 const VOICEMAIL = 'vm::maintenance'
+const CONFERENCE = 'conference::maintenance'
 
 /** The subclasses of CUSTOM that a hook needs. A missed call is none if the caller left a message. */
 const SUBCLASSES: Partial<Record<OptionalHook, string>> = {
@@ -46,19 +50,36 @@ const SUBCLASSES: Partial<Record<OptionalHook, string>> = {
   queue_leave: CALLCENTER,
   queue_agent_offer: CALLCENTER,
   queue_agent_answer: CALLCENTER,
+  conference_join: CONFERENCE,
+  conference_leave: CONFERENCE,
 }
+
+/** The hooks that have an event of their own. */
+const EVENT_HOOKS: ReadonlyMap<string, OptionalHook> = new Map([
+  ['DTMF', 'channel_dtmf'],
+  ['RECORD_START', 'recording_started'],
+  ['RECORD_STOP', 'recording_ready'],
+])
 
 /** Returns the events that these hooks need, as arguments of the command `event`: behind CUSTOM all are subclasses. */
 export function reportEvents(hooks: readonly OptionalHook[]): readonly string[] {
-  const subclasses = new Set(hooks.flatMap((hook) => SUBCLASSES[hook] ?? []))
+  const subclasses = new Set([
+    ...hooks.flatMap((hook) => SUBCLASSES[hook] ?? []),
+    ...registrationEvents(hooks),
+  ])
   return [
-    ...(hooks.includes('channel_dtmf') ? ['DTMF'] : []),
+    ...[...EVENT_HOOKS].flatMap(([name, hook]) => (hooks.includes(hook) ? [name] : [])),
     ...(subclasses.size > 0 ? ['CUSTOM', ...subclasses] : []),
   ]
 }
 
 /** Names of the events that `readReports` reads. */
-export const REPORT_EVENTS: ReadonlySet<string> = new Set(['CUSTOM', 'DTMF'])
+export const REPORT_EVENTS: readonly string[] = ['CUSTOM', ...EVENT_HOOKS.keys()]
+
+/** Whether an event of this name is a report; otherwise it only shows its leg. */
+export function isReport(name: string, hooks: ReadonlySet<string>): boolean {
+  return name === 'CUSTOM' || hooks.has(EVENT_HOOKS.get(name) ?? '')
+}
 
 /**
  * Reads an event.
@@ -70,6 +91,7 @@ export function readReports(
   parkedSlot: (uuid: string) => string | undefined,
 ): readonly CallReport[] {
   if (event.name === 'DTMF') return [keyReport(event)]
+  if (event.name !== 'CUSTOM') return recordingReports(event)
   switch (event.header('Event-Subclass')) {
     case CALLCENTER:
       return queueReports(event)
@@ -77,6 +99,8 @@ export function readReports(
       return parkingReports(event, parkedSlot)
     case VOICEMAIL:
       return event.header('VM-Action') === 'leave-message' ? [voicemailReport(event)] : []
+    case CONFERENCE:
+      return conferenceReports(event)
     default:
       return []
   }
@@ -92,6 +116,42 @@ function keyReport(event: EslEvent): CallReport {
     dtmfDurationMs: samples === undefined ? undefined : Math.round(samples / SAMPLES_PER_MS),
   })
   return { hook: 'channel_dtmf', uuids: idsOf(event.header('Unique-ID')), details }
+}
+
+/** What the switch calls `success-silence` is every other end. */
+const COMPLETION_REASONS: Readonly<Record<string, CallDetails['reason']>> = {
+  'success-maxtime': 'max_length',
+  'uri-failure': 'failed',
+}
+
+function recordingReports(event: EslEvent): readonly CallReport[] {
+  // A message for a mailbox, or the greeting of one.
+  if (event.header('variable_current_application') === 'voicemail') return []
+  const uuids = idsOf(event.header('Unique-ID'))
+  const path = event.header('Record-File-Path')
+  if (event.name === 'RECORD_START')
+    return [{ hook: 'recording_started', uuids, details: definedDetails({ path }) }]
+  const reason =
+    COMPLETION_REASONS[event.header('Record-Completion-Cause') ?? ''] ??
+    (event.header('Answer-State') === 'hangup' ? 'hangup' : 'stopped')
+  const durationMs = countOf(event.header('variable_record_ms'))
+  return [{ hook: 'recording_ready', uuids, details: definedDetails({ path, durationMs, reason }) }]
+}
+
+const MEMBER_HOOKS: ReadonlyMap<string | undefined, OptionalHook> = new Map([
+  ['add-member', 'conference_join'],
+  ['del-member', 'conference_leave'],
+])
+
+function conferenceReports(event: EslEvent): readonly CallReport[] {
+  const hook = MEMBER_HOOKS.get(event.header('Action'))
+  if (!hook) return []
+  const details = definedDetails({
+    name: event.header('Conference-Name'),
+    member: event.header('Member-ID'),
+    members: countOf(event.header('Conference-Size')),
+  })
+  return [{ hook, uuids: idsOf(event.header('Unique-ID')), details }]
 }
 
 function parkingReports(
@@ -113,7 +173,8 @@ function parkingReports(
     case 'exit': {
       // It follows a retrieval too.
       if (parkedSlot(uuids[0] ?? '') === undefined) return []
-      return [report(event.header('Answer-State') === 'hangup' ? 'PARK_ABANDONED' : 'PARK_RETRIEVED')]
+      if (event.header('Answer-State') === 'hangup') return [report('PARK_ABANDONED')]
+      return [{ hook: 'parking', uuids, details: definedDetails({ parkingSlot }), isTimeOut: true }]
     }
     default:
       return []

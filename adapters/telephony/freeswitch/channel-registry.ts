@@ -14,6 +14,8 @@ export interface ChannelRegistry {
   hasEnded(uuid: string, coreUuid: string, createdUs: number): boolean
   /** Changes the id of an open leg. */
   rename(oldUuid: string, uuid: string): void
+  /** The open legs that were dialled for the leg with this id. */
+  dialledBy(callId: string): Iterable<Leg>
   /** The open leg that is published under this id, with its current id. */
   find(callId: string): readonly [uuid: string, leg: Leg] | undefined
   /** The open legs by id, oldest first. */
@@ -38,10 +40,24 @@ export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
   const ended = new Map<string, EndedLeg>()
   /** Current ids of renamed open legs, by the id under which they are published. */
   const renamed = new Map<string, string>()
+  /** Open legs by the id of the leg that originated them. */
+  const dialled = new Map<string, Set<Leg>>()
 
+  const insert = (uuid: string, leg: Leg): void => {
+    open.set(uuid, leg)
+    const { originatorCallId } = leg
+    if (originatorCallId === undefined) return
+    const siblings = dialled.get(originatorCallId)
+    if (siblings) siblings.add(leg)
+    else dialled.set(originatorCallId, new Set([leg]))
+  }
   const remove = (uuid: string, leg: Leg): void => {
     open.delete(uuid)
     renamed.delete(leg.callId)
+    const { originatorCallId = '' } = leg
+    const siblings = dialled.get(originatorCallId)
+    siblings?.delete(leg)
+    if (siblings?.size === 0) dialled.delete(originatorCallId)
   }
 
   return {
@@ -53,11 +69,11 @@ export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
         evicted = open.get(oldest)
         if (evicted) remove(oldest, evicted)
       }
-      open.set(uuid, leg)
+      insert(uuid, leg)
       return evicted
     },
     restore(uuid, leg) {
-      open.set(uuid, leg)
+      insert(uuid, leg)
       if (uuid !== leg.callId) renamed.set(leg.callId, uuid)
     },
     end(uuid, leg) {
@@ -80,6 +96,7 @@ export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
       open.set(uuid, leg)
       renamed.set(leg.callId, uuid)
     },
+    dialledBy: (callId) => dialled.get(callId) ?? [],
     find(callId) {
       for (const uuid of [callId, renamed.get(callId)]) {
         const leg = uuid === undefined ? undefined : open.get(uuid)

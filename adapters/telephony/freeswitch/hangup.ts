@@ -7,6 +7,8 @@ type EndedBy = 'this_leg' | 'other_leg' | 'switch'
 
 /** FreeSWITCH's name of the Q.850 cause 23. */
 const REDIRECTED = 'REDIRECTION_TO_NEW_DESTINATION'
+/** The cause of a dialled leg that has not answered when its caller leaves. */
+const CANCELLED = 'ORIGINATOR_CANCEL'
 /** The switch hangs up a leg within this time after the other leg, if that is the reason. */
 const SAME_END_US = 1_000_000
 
@@ -58,6 +60,8 @@ function endedByOf(leg: Leg, event: EslEvent, cause: string, atUs: number): Ende
   const { otherLegEnd } = leg
   if (otherLegEnd)
     return otherLegEnd.isByPhone && atUs - otherLegEnd.atUs <= SAME_END_US ? 'other_leg' : 'switch'
+  // A leg that still rings when its caller leaves, one of several perhaps; the switch shows the caller's code on one alone.
+  if (cause === CANCELLED && leg.direction === 'outbound') return 'other_leg'
   // Set if the far end of the other leg ended that leg: 200 for its BYE, otherwise its refusal or CANCEL.
   const otherCode = event.header('variable_last_bridge_proto_specific_hangup_cause')
   if (otherCode !== undefined)

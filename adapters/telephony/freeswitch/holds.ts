@@ -5,7 +5,7 @@
 import type { PendingEvent } from '../source/mapped-events.js'
 import type { EslEvent } from './event.js'
 import { buildHoldEvent, markFoundByResync } from './event-builder.js'
-import { type Leg, readEventTimeUs } from './leg.js'
+import { type FoundHold, type Leg, readEventTimeUs } from './leg.js'
 
 /** Handles CHANNEL_HOLD. */
 export function startHold(leg: Leg, event: EslEvent): PendingEvent | undefined {
@@ -43,23 +43,34 @@ export function takePendingUnhold({ hold }: Leg, isLegEnd: boolean): PendingEven
   return isLegEnd ? undefined : unhold
 }
 
-/** The holds and unholds that were missed, from the channel data of the leg. */
-export function findHolds(leg: Leg, channelData: EslEvent): PendingEvent[] {
+/** Reads the hold of a leg from its channel data, for `takeFoundHolds`. */
+export function readHold(channelData: EslEvent): FoundHold {
+  return {
+    lastUs: readHoldUs(channelData),
+    isHeld: channelData.header('Channel-Call-State') === 'HELD',
+    earlierUs: readEarlierUs(channelData),
+    atUs: readEventTimeUs(channelData),
+  }
+}
+
+/** Takes the holds and unholds that were missed. They precede later holds of the leg. */
+export function takeFoundHolds(leg: Leg): PendingEvent[] {
   const { hold } = leg
-  const lastUs = readHoldUs(channelData)
-  const sinceUs = channelData.header('Channel-Call-State') === 'HELD' ? lastUs : 0
-  if (sinceUs === hold.sinceUs) return []
+  const state = hold.found
+  hold.found = undefined
+  const sinceUs = state?.isHeld ? state.lastUs : 0
+  if (!state || sinceUs === hold.sinceUs) return []
   const found: PendingEvent[] = []
   if (hold.sinceUs !== 0) {
     // The length of the holds increases when one ends.
-    const lengthUs = readEarlierUs(channelData) - hold.earlierUs
-    const latestUs = sinceUs || readEventTimeUs(channelData)
+    const lengthUs = state.earlierUs - hold.earlierUs
+    const latestUs = sinceUs || state.atUs
     const endUs = lengthUs > 0 ? Math.min(hold.sinceUs + lengthUs, latestUs) : latestUs
     found.push(markFoundByResync(buildHoldEvent(leg, 'channel_unhold', hold.sinceUs, endUs)))
     hold.endedUs = hold.sinceUs
   }
   hold.sinceUs = sinceUs
-  hold.earlierUs = readEarlierUs(channelData)
+  hold.earlierUs = state.earlierUs
   if (sinceUs !== 0) found.push(markFoundByResync(buildHoldEvent(leg, 'channel_hold', sinceUs, sinceUs)))
   return found
 }

@@ -1,9 +1,20 @@
 /** One leg of a call: the data kept from its first event, and the data that later events add. Pure. */
 
+import type { AnsweredBy } from '../source/answerer.js'
+import type { CallGroup } from '../source/call-group.js'
+import type { Endpoint } from '../source/endpoint.js'
 import type { PendingEvent } from '../source/mapped-events.js'
 import type { CustomVariables } from './custom-variables.js'
+import { readEndpoint } from './endpoint.js'
 import type { EslEvent } from './event.js'
-import { type Addresses, NO_ADDRESSES, type Parties, readAddresses, readParties } from './parties.js'
+import {
+  type Addresses,
+  deriveAddresses,
+  NO_ADDRESSES,
+  type Parties,
+  readAddresses,
+  readParties,
+} from './parties.js'
 
 /** An open leg. */
 export interface Leg {
@@ -24,12 +35,18 @@ export interface Leg {
   /** Names and numbers as they were when the leg began. */
   readonly parties: Parties
   addresses: Addresses
+  endpoint: Endpoint | undefined
+  answeredBy: AnsweredBy | undefined
+  /** Its whole call; `since` is in microseconds. */
+  group: CallGroup
   customVariables: CustomVariables
   accountId: string | undefined
   /** The problem "accountOf returned no string" is reported once per leg. */
   hasReportedBadAccountId: boolean
   /** 0: not answered, or the answer was not seen. */
   answeredUs: number
+  /** The leg for which the switch dialled this one. */
+  readonly originatorCallId: string | undefined
   /** The leg that this one is or was bridged with, or that originated it; for a phone always another phone. */
   otherLegCallId: string | undefined
   /** Maintained by `bridge-links.ts`. */
@@ -49,6 +66,8 @@ interface CallNotes {
   hasLeftMessage: boolean
   /** The slot in which it is parked. */
   parkedSlot: string | undefined
+  /** The slot in which it was parked for too long, until somebody answers it. */
+  timedOutSlot: string | undefined
   /** The key of its last transfer. */
   transferKey: string | undefined
 }
@@ -75,6 +94,20 @@ interface Hold {
   earlierUs: number
   /** An unhold that is published only if the leg continues, see `holds.ts`. */
   pendingUnhold: PendingEvent | undefined
+  /** What a resync has found and is not published yet: the bridge of the leg comes first. */
+  found: FoundHold | undefined
+}
+
+/** The hold of a leg in its channel data. Times are microseconds since the Unix epoch. */
+export interface FoundHold {
+  /** When the leg was held last. */
+  readonly lastUs: number
+  /** Whether it is held now. */
+  readonly isHeld: boolean
+  /** Length of all holds that have ended. */
+  readonly earlierUs: number
+  /** When the data were read. */
+  readonly atUs: number
 }
 
 /** The end of the leg at the other end of the call. */
@@ -104,42 +137,58 @@ export function readBridgedUs(event: EslEvent): number {
   return event.microseconds('Caller-Channel-Bridged-Time')
 }
 
-/** The leg that an event describes. */
+/**
+ * The leg that an event describes.
+ *
+ * @param origin the leg that originated it, or the other half of its loopback pair, where that is open
+ */
 export function openLeg(
   event: EslEvent,
   callId: string,
   coreUuid: string,
   customVariables: CustomVariables,
   otherLegCallId: string | undefined,
+  origin: Leg | undefined,
 ): Leg {
   const name = event.header('Channel-Name') ?? ''
   const direction = event.header('Call-Direction')
   const isInternal = isLoopbackName(name)
   const isSip = name.startsWith('sofia/')
   const parties = readParties(event, isInternal)
+  const createdUs = readCreatedUs(event)
+  const isDialled = direction === 'outbound' && event.header('Other-Type') !== 'originatee'
   return {
     callId,
     coreUuid,
-    createdUs: readCreatedUs(event),
+    createdUs,
     direction: direction === 'inbound' || direction === 'outbound' ? direction : undefined,
     isInternal,
     otherHalfUuid: isInternal ? event.header('variable_other_loopback_leg_uuid') : undefined,
     isSip,
     parties,
-    addresses: isSip ? readAddresses(event, parties) : NO_ADDRESSES,
+    addresses: isInternal
+      ? NO_ADDRESSES
+      : isSip
+        ? readAddresses(event, parties)
+        : deriveAddresses(event, parties),
+    endpoint: isInternal ? undefined : readEndpoint(event),
+    answeredBy: undefined,
+    group: origin?.group ?? { id: event.header('Channel-Call-UUID') ?? callId, since: createdUs },
     customVariables,
     accountId: undefined,
     hasReportedBadAccountId: false,
     answeredUs: 0,
+    originatorCallId: isDialled ? otherLegCallId : undefined,
     otherLegCallId,
     links: { neighbour: undefined, publishedCallId: undefined, isBesideInternalLeg: false, changes: 0 },
-    hold: { sinceUs: 0, endedUs: 0, earlierUs: 0, pendingUnhold: undefined },
+    hold: { sinceUs: 0, endedUs: 0, earlierUs: 0, pendingUnhold: undefined, found: undefined },
     otherLegEnd: undefined,
     notes: {
       hasDialledPhone: false,
       wasBridged: false,
       hasLeftMessage: false,
       parkedSlot: undefined,
+      timedOutSlot: undefined,
       transferKey: undefined,
     },
   }

@@ -11,7 +11,8 @@
  *   are remembered, so that late events don't open them again.
  * - Idempotency keys are made of these same values: a leg that is seen twice, by an event and by `resync` or before and
  *   after a restart, is published once.
- * - The account is resolved at each event until `accountOf` returns it. Until then the event pipeline buffers the events.
+ * - The account is resolved at each event until it is known (`leg-accounts.ts`). Until then the event pipeline buffers the
+ *   events.
  * - One CHANNEL_BRIDGE is published for both legs: the other leg gets no event from the switch. Phones that are bridged
  *   through loopback pairs are published as bridged with each other (`bridge-links.ts`).
  */
@@ -25,11 +26,13 @@ import {
 import type { SavableLegs } from '../source/open-legs.js'
 import { definedDetails } from '../source/optional-hooks.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
-import { type FreeswitchAccountOf, factsOf } from './account-resolver.js'
+import type { FreeswitchAccountOf } from './account-resolver.js'
+import { noteAnswerer } from './answerer.js'
 import { type Bridges, createBridges, type FoundBridge, type LegEvent } from './bridges.js'
-import { buildMissedCall, buildReportEvent, readReports, readTransfer } from './call-report.js'
+import { buildMissedCall, buildReportEvent, isReport, readReports, readTransfer } from './call-report.js'
 import { createChannelRegistry } from './channel-registry.js'
 import { readCustomVariables } from './custom-variables.js'
+import { readEndpoint } from './endpoint.js'
 import type { EslEvent } from './event.js'
 import {
   buildAnswerEvent,
@@ -37,13 +40,16 @@ import {
   buildDestroyEvent,
   buildDetailEvent,
   buildMissedDestroyEvent,
+  markFoundByResync,
   timesOf,
 } from './event-builder.js'
 import { readHangup } from './hangup.js'
-import { endHold, findHolds, startHold, takePendingUnhold } from './holds.js'
+import { endHold, readHold, startHold, takeFoundHolds, takePendingUnhold } from './holds.js'
 import { type Leg, openLeg, readAnsweredUs, readCreatedUs, readEventTimeUs, updateAddresses } from './leg.js'
+import { createLegAccounts } from './leg-accounts.js'
+import { buildRegistration, isRegistration } from './registration.js'
 import { restoreLeg, saveLeg } from './saved-leg.js'
-import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles } from './subscriptions.js'
+import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles, PUBLISHED } from './subscriptions.js'
 
 /** How events are mapped. @internal */
 export interface MappingOptions {
@@ -65,16 +71,22 @@ export interface FreeswitchMapping {
   isHandled(name: string): boolean
   /** Maps one event. */
   map(event: EslEvent): MappedBatch
+  /** Maps the channel data of a leg that a resync has found: its create and its answer, if they were missed. */
+  mapFound(channelData: EslEvent): MappedBatch
   /** Reads the bridge of an open leg from its channel data. */
   readBridge(channelData: EslEvent): FoundBridge | undefined
-  /** Maps the bridges that were read from the channel data of all legs. */
-  mapBridges(found: readonly FoundBridge[]): MappedBatch
+  /** Maps the bridges, and then the holds, that were found in the channel data of all legs. */
+  mapTalks(found: readonly FoundBridge[]): MappedBatch
+  /** Resolves the account of an open leg from its channel data. */
+  mapAccount(channelData: EslEvent): MappedBatch
   /** Ends the open legs of all runs of the switch but this one. */
   endEarlierRuns(coreUuid: string, nowMs: number): MappedBatch
   /** Ends a leg whose end event was missed. */
   endMissingLeg(uuid: string, nowMs: number): MappedBatch
   /** The open leg with this id, for comparison by identity: a later leg with the same id is another object. */
   getLeg(uuid: string): object | undefined
+  /** The current id of the open leg that is published under this one. */
+  uuidOf(callId: string): string | undefined
   /** Current ids of the open legs. */
   openUuids(): string[]
   /** Number of open legs. */
@@ -100,6 +112,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   const roles = eventRoles(endEvent, extraEvents)
   const registry = createChannelRegistry(maxOpenLegs)
   const bridges: Bridges = createBridges(registry)
+  const accounts = createLegAccounts(accountOf, registry)
   const hooks: ReadonlySet<string> = new Set(options.optionalHooks)
   let currentRun = ''
 
@@ -132,6 +145,15 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     if (caller && event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
   }
 
+  const mapRegistration = (event: EslEvent): MappedBatch => {
+    const built = buildRegistration(event)
+    if (!built || !hooks.has(built.hook)) return EMPTY_BATCH
+    const { callId } = built
+    const problems: Problem[] = []
+    const accountId = accounts.read({ callId, hasReportedBadAccountId: false }, callId, event, problems)
+    return { updates: [{ callId, accountId, events: [built], isEnded: true }], problems }
+  }
+
   /** Maps what the switch reports of a call beyond its channels. */
   const mapReports = (event: EslEvent): MappedBatch => {
     const updates: LegUpdate[] = []
@@ -141,6 +163,8 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       const leg = uuids.map(legOf).find((found) => found !== undefined)
       if (leg && hook === 'parking')
         leg.notes.parkedSlot = details.eventName === 'PARK_PARKED' ? details.parkingSlot : undefined
+      if (leg && hook === 'parking') leg.notes.timedOutSlot = report.isTimeOut && details.parkingSlot
+      if (report.isTimeOut) continue
       if (leg && hook === 'voicemail_new') leg.notes.hasLeftMessage = true
       if (!hooks.has(hook)) continue
       if (leg) updates.push(updateOf(leg, [buildReportEvent(leg, report, event)], false))
@@ -170,14 +194,35 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     return [{ leg: transferee, event: built }]
   }
 
+  /** The end of a parked call whose time was over: somebody answers it, or it ends. */
+  const leaveSlot = (leg: Leg, eventName: 'PARK_RETRIEVED' | 'PARK_ABANDONED', atUs: number): LegEvent[] => {
+    const { timedOutSlot: parkingSlot } = leg.notes
+    leg.notes.timedOutSlot = undefined
+    if (parkingSlot === undefined || !hooks.has('parking')) return []
+    const event = buildDetailEvent(leg, 'parking', atUs, atUs, { eventName, parkingSlot })
+    return [{ leg, event }]
+  }
+
+  /** Notes who has answered on a leg, and on the one that dialled it unless that is in another talk. */
+  const noteAnswered = (leg: Leg) => {
+    const other = legOf(leg.otherLegCallId)
+    const talksWith = other?.links.publishedCallId
+    noteAnswerer(leg, talksWith === undefined || talksWith === leg.callId ? other : undefined)
+  }
+
   const noteBridged = (bridged: readonly LegEvent[]): readonly LegEvent[] => {
     for (const { leg } of bridged) leg.notes.wasBridged = true
-    return bridged
+    return bridged.flatMap((link) => [
+      link,
+      ...leaveSlot(link.leg, 'PARK_RETRIEVED', link.event.timestampMs * 1000),
+    ])
   }
 
   const open = (event: EslEvent, uuid: string, problems: Problem[]): Leg => {
     const customVariables = readCustomVariables(event, options.customVariables)
-    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event))
+    const origin =
+      legOf(event.header('Other-Leg-Unique-ID')) ?? legOf(event.header('variable_other_loopback_leg_uuid'))
+    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event), origin)
     const evicted = registry.add(uuid, leg)
     noteDialled(leg, event)
     if (evicted) {
@@ -188,39 +233,36 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     return leg
   }
 
-  /** Returns whether this event made the leg's account known. */
-  const resolveAccount = (leg: Leg, uuid: string, event: EslEvent, problems: Problem[]): boolean => {
-    if (leg.accountId !== undefined) return false
-    try {
-      const accountId: unknown = accountOf(factsOf(uuid, event))
-      if (typeof accountId === 'string' && accountId !== '') leg.accountId = accountId
-      else if (accountId !== undefined && accountId !== '' && !leg.hasReportedBadAccountId) {
-        leg.hasReportedBadAccountId = true
-        const message = `accountOf returned no string (${typeof accountId}) at ${event.name}`
-        problems.push({ kind: 'callback_failed', message, callId: leg.callId })
-      }
-    } catch (thrown) {
-      const name = thrown instanceof Error ? thrown.name : typeof thrown
-      const message = `accountOf threw (${name}) at ${event.name}`
-      problems.push({ kind: 'callback_failed', message, callId: leg.callId })
-    }
-    return leg.accountId !== undefined
-  }
-
   /** Applies what every published event shows of its leg: variables, addresses, and an answer that was missed. */
-  const refresh = (leg: Leg, event: EslEvent, { isLegEnd }: EventRole, events: PendingEvent[]) => {
+  const refresh = (
+    leg: Leg,
+    event: EslEvent,
+    { isLegEnd }: EventRole,
+    events: PendingEvent[],
+    isFound: boolean,
+  ) => {
     leg.customVariables = readCustomVariables(event, options.customVariables)
     updateAddresses(leg, event)
+    if (!leg.isInternal) leg.endpoint ??= readEndpoint(event)
     if (leg.answeredUs === 0) {
       leg.answeredUs = readAnsweredUs(event)
-      if (leg.answeredUs > 0) events.push(buildAnswerEvent(leg))
+      if (leg.answeredUs > 0) {
+        noteAnswered(leg)
+        events.push(markIf(isFound, buildAnswerEvent(leg)))
+      }
     }
     const unhold = takePendingUnhold(leg, isLegEnd)
     if (unhold) events.push(unhold)
   }
 
   /** The leg of an event, opened if necessary; `undefined`: the event is ignored. */
-  const findOrOpenLeg = (event: EslEvent, uuid: string, { canOpenLeg }: EventRole, yielded: Yield) => {
+  const findOrOpenLeg = (
+    event: EslEvent,
+    uuid: string,
+    { canOpenLeg }: EventRole,
+    yielded: Yield,
+    isFound: boolean,
+  ) => {
     const known = registry.get(uuid)
     const createdUs = readCreatedUs(event)
     if (known && (createdUs === known.createdUs || createdUs === 0)) return known
@@ -234,20 +276,28 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       return undefined
     }
     const leg = open(event, uuid, yielded.problems)
-    yielded.events.push(buildCreateEvent(leg))
+    yielded.events.push(markIf(isFound, buildCreateEvent(leg)))
     return leg
   }
 
   const end = (uuid: string, leg: Leg, event: EslEvent, { events, problems }: Yield) => {
     const hangup = readHangup(leg, event)
     const missed = hooks.has('missed_call') ? buildMissedCall(leg, event) : undefined
+    for (const left of leaveSlot(leg, 'PARK_ABANDONED', hangup.atUs)) events.push(left.event)
     if (missed) events.push(missed)
     events.push(buildDestroyEvent(leg, hangup))
     if (isClockSetBack(timesOf(leg, hangup.atUs))) problems.push(clockProblem(leg.callId))
     const other = leg.otherLegCallId === undefined ? undefined : registry.find(leg.otherLegCallId)?.[1]
     const otherPartner = other?.links.publishedCallId
-    if (other && hangup.endedBy && (otherPartner === undefined || otherPartner === leg.callId))
-      other.otherLegEnd = { atUs: hangup.atUs, isByPhone: hangup.endedBy === 'this_leg' }
+    if (hangup.endedBy) {
+      const otherLegEnd = { atUs: hangup.atUs, isByPhone: hangup.endedBy === 'this_leg' }
+      if (other && (otherPartner === undefined || otherPartner === leg.callId))
+        other.otherLegEnd = otherLegEnd
+      for (const dialled of registry.dialledBy(leg.callId))
+        if (dialled.links.publishedCallId === undefined) dialled.otherLegEnd = otherLegEnd
+    }
+    // It was not put through to the caller, as when it declines after the answer.
+    if (!leg.notes.wasBridged && other?.answeredBy?.callId === leg.callId) other.answeredBy = undefined
     bridges.leave(leg)
     registry.end(uuid, leg)
   }
@@ -262,19 +312,50 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
         return bridged.filter((link) => link.leg !== leg)
       }
       case 'CHANNEL_HOLD':
+        events.push(...takeFoundHolds(leg))
         addIfDefined(events, startHold(leg, event))
         break
       case 'CHANNEL_UNHOLD':
+        events.push(...takeFoundHolds(leg))
         addIfDefined(events, endHold(leg, event))
         break
-      case CHANNEL_DATA:
-        events.push(...findHolds(leg, event))
-        break
       case endEvent:
+        events.push(...takeFoundHolds(leg))
         end(uuid, leg, event, yielded)
         break
     }
     return NO_EVENTS
+  }
+
+  /** @param isFound whether a resync has found the event */
+  const mapLegEvent = (event: EslEvent, role: EventRole, isFound: boolean): MappedBatch => {
+    const { name } = event
+    const uuid = event.header('Unique-ID')
+    if (uuid === undefined) return { updates: [], problems: [malformed(`${name} without Unique-ID`)] }
+    if (name === 'CHANNEL_UUID') {
+      registry.rename(event.header('Old-Unique-ID') ?? '', uuid)
+      return EMPTY_BATCH
+    }
+    if (name === 'CHANNEL_UNBRIDGE') bridges.disconnect(uuid, event)
+    const yielded: Yield = { updates: [], problems: [], events: [] }
+    const { updates, problems, events } = yielded
+    const coreUuid = event.header('Core-UUID')
+    if (coreUuid !== undefined && coreUuid !== currentRun) startRun(coreUuid, readEventTimeUs(event), yielded)
+
+    const leg = findOrOpenLeg(event, uuid, role, yielded, isFound)
+    if (leg) {
+      const withAccount = accounts.resolve(leg, uuid, event, problems)
+      if (role.isPublished) refresh(leg, event, role, events, isFound)
+      if (isFound) leg.hold.found = readHold(event)
+      const canTransfer = name === 'CHANNEL_UNBRIDGE' || role.isLegEnd
+      const transferred = canTransfer && hooks.size > 0 ? mapTransfer(leg, event, events) : NO_EVENTS
+      const others = apply(uuid, leg, event, yielded)
+      if (events.length > 0 || withAccount.length > 0) updates.push(updateOf(leg, events, role.isLegEnd))
+      for (const dialled of withAccount) if (dialled !== leg) updates.push(updateOf(dialled, [], false))
+      for (const other of transferred) updates.push(updateOfOther(other))
+      for (const other of others) updates.push(updateOfOther(other))
+    }
+    return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
   }
 
   return {
@@ -283,38 +364,34 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       const { name } = event
       const role = roles.get(name)
       if (!role) return EMPTY_BATCH
-      if (name === 'CUSTOM' || (name === 'DTMF' && hooks.has('channel_dtmf'))) return mapReports(event)
-      const uuid = event.header('Unique-ID')
-      if (uuid === undefined) return { updates: [], problems: [malformed(`${name} without Unique-ID`)] }
-      if (name === 'CHANNEL_UUID') {
-        registry.rename(event.header('Old-Unique-ID') ?? '', uuid)
-        return EMPTY_BATCH
-      }
-      if (name === 'CHANNEL_UNBRIDGE') bridges.disconnect(uuid, event)
-      const yielded: Yield = { updates: [], problems: [], events: [] }
-      const { updates, problems, events } = yielded
-      const coreUuid = event.header('Core-UUID')
-      if (coreUuid !== undefined && coreUuid !== currentRun)
-        startRun(coreUuid, readEventTimeUs(event), yielded)
-
-      const leg = findOrOpenLeg(event, uuid, role, yielded)
-      if (leg) {
-        const isAccountNew = resolveAccount(leg, uuid, event, problems)
-        if (role.isPublished) refresh(leg, event, role, events)
-        const canTransfer = name === 'CHANNEL_UNBRIDGE' || role.isLegEnd
-        const transferred = canTransfer && hooks.size > 0 ? mapTransfer(leg, event, events) : NO_EVENTS
-        const others = apply(uuid, leg, event, yielded)
-        if (events.length > 0 || isAccountNew) updates.push(updateOf(leg, events, role.isLegEnd))
-        for (const other of transferred) updates.push(updateOfOther(other))
-        for (const other of others) updates.push(updateOfOther(other))
-      }
-      return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
+      if (name === 'CUSTOM' && isRegistration(event)) return mapRegistration(event)
+      if (isReport(name, hooks)) return mapReports(event)
+      return mapLegEvent(event, role, false)
     },
+    mapFound: (channelData) => mapLegEvent(channelData, PUBLISHED, true),
     readBridge(channelData) {
       const leg = registry.get(channelData.header('Unique-ID') ?? '')
       return leg && bridges.read(leg, channelData)
     },
-    mapBridges: (found) => ({ updates: noteBridged(bridges.update(found)).map(updateOfOther), problems: [] }),
+    mapTalks(found) {
+      const updates = noteBridged(bridges.update(found)).map(updateOfOther)
+      for (const { leg } of found) {
+        const isOpen = registry.find(leg.callId)?.[1] === leg
+        const events = isOpen ? takeFoundHolds(leg) : []
+        if (events.length > 0) updates.push(updateOf(leg, events, false))
+      }
+      return { updates, problems: [] }
+    },
+    mapAccount(channelData) {
+      const uuid = channelData.header('Unique-ID') ?? ''
+      const leg = registry.get(uuid)
+      if (leg?.createdUs !== readCreatedUs(channelData)) return EMPTY_BATCH
+      const problems: Problem[] = []
+      const updates = accounts
+        .resolve(leg, uuid, channelData, problems)
+        .map((known) => updateOf(known, [], false))
+      return { updates, problems }
+    },
     endEarlierRuns(coreUuid, nowMs) {
       const yielded = { updates: [], problems: [] }
       if (coreUuid !== currentRun) startRun(coreUuid, nowMs * 1000, yielded)
@@ -325,6 +402,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       return leg ? { updates: [endMissing(uuid, leg, nowMs * 1000)], problems: [] } : EMPTY_BATCH
     },
     getLeg: registry.get,
+    uuidOf: (callId) => registry.find(callId)?.[0],
     openUuids: registry.uuids,
     openLegs: registry.size,
     savable: {
@@ -341,6 +419,8 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     },
   }
 }
+
+const markIf = (isFound: boolean, event: PendingEvent) => (isFound ? markFoundByResync(event) : event)
 
 function addIfDefined(events: PendingEvent[], added: PendingEvent | undefined): void {
   if (added) events.push(added)

@@ -56,7 +56,11 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
   const { host, port, maxConnections, continueWith } = checked
   const allowed = new Set(checked.allow)
   const name = `freeswitch outbound ${host}:${port}`
-  const pipeline = createEventPipeline({ publish, clock, random, log, metrics, name }, bufferLimits)
+  const pipeline = createEventPipeline(
+    // The last event of a leg has its account at the latest.
+    { publish, clock, random, log, metrics, name, requestAccounts() {} },
+    bufferLimits,
+  )
   const legs = new Set<OutboundLeg>()
   pipeline.onCapacity(() => {
     for (const leg of legs) leg.resume()

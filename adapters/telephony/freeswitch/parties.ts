@@ -101,7 +101,7 @@ function ownCaller(event: EslEvent, shown: Party): Party {
 }
 
 /** A name without the placeholder, and without the backslashes that escape characters in SIP (RFC 3261, 25.1). */
-function displayNameOf(name: string | undefined): string | undefined {
+export function displayNameOf(name: string | undefined): string | undefined {
   if (name === NAME_PLACEHOLDER) return undefined
   return name?.includes('\\') ? name.replace(/\\(.)/gs, '$1') : name
 }
@@ -126,12 +126,33 @@ export function readAddresses(event: EslEvent, { hidesNumber, callerIdNumber }: 
   }
 }
 
+/**
+ * The addresses of a leg without SIP (verto, FreeTDM, …): the two numbers, at the domain of the leg's user if the switch
+ * knows one. They never change.
+ */
+export function deriveAddresses(
+  event: EslEvent,
+  { hidesNumber, callerIdNumber, destination }: Parties,
+): Addresses {
+  const host =
+    event.header('variable_verto_host') ??
+    event.header('variable_dialed_domain') ??
+    event.header('variable_domain_name')
+  const addressOfNumber = (number: string | undefined) =>
+    number === undefined || number.includes('@') || host === undefined ? number : addressAt(number, host)
+  // The endpoint `user/…` dials a connection of the user, whose id is the destination then.
+  const to = addressOfNumber(event.header('variable_dialed_user') ?? destination)
+  return { from: hidesNumber ? undefined : addressOfNumber(callerIdNumber), to, request: to, isFinal: true }
+}
+
 function withoutIdentity(from: string | undefined): string | undefined {
   return from?.startsWith('anonymous@') ? from : undefined
 }
 
+/** @param host may have a port, which an address in an event has not */
 function addressAt(user: string | undefined, host: string | undefined): string | undefined {
-  return user === undefined || user === '' || host === undefined ? undefined : `${user}@${host.toLowerCase()}`
+  if (user === undefined || user === '' || host === undefined) return undefined
+  return userAtRealm({ user, domain: sipAddress(`sip:${host}`)?.domain ?? '' })
 }
 
 /** An address that is written as it is published. */

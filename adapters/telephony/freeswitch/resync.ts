@@ -9,12 +9,11 @@
  */
 import type { Clock } from 'hookswitch'
 import type { EventPipeline } from '../source/event-pipeline.js'
-import type { MappedBatch } from '../source/mapped-events.js'
+import type { Problem } from '../source/mapped-events.js'
 import type { FoundBridge } from './bridges.js'
+import { isValidArgument, MISSING, parseJson, readChannelData, unreadable } from './channel-data.js'
 import type { CommandChannel } from './commands.js'
-import { eventFromJson } from './event.js'
 import type { FreeswitchMapping } from './mapping.js'
-import { CHANNEL_DATA } from './subscriptions.js'
 
 /** Dependencies of a resync. */
 interface ResyncDeps {
@@ -31,6 +30,10 @@ type Snapshot = ReadonlyMap<string, object>
 const GRACE_MS = 2_000
 /** Maximum number of commands without a reply. */
 const MAX_PENDING_COMMANDS = 32
+const UNREADABLE_LIST: Problem = {
+  kind: 'malformed',
+  message: 'the list of channels cannot be read: channels that began meanwhile are missed',
+}
 
 /** Returns the legs that are open now. Call it before the subscription. */
 export function takeSnapshot(mapping: FreeswitchMapping): Snapshot {
@@ -55,8 +58,7 @@ export async function resync(deps: ResyncDeps, before: Snapshot, signal: AbortSi
   if (/^\w[\w-]{0,63}$/.test(coreUuid)) pipeline.push(mapping.endEarlierRuns(coreUuid, clock.now()))
 
   const listed = parseUuids(await commands.send('api show channels as json'))
-  if (!listed)
-    pipeline.push(malformed('the list of channels cannot be read: channels that began meanwhile are missed'))
+  if (!listed) pipeline.push({ updates: [], problems: [UNREADABLE_LIST] })
   // A switch without its core database lists nothing: then every open leg is checked by `uuid_exists`.
   const unlisted = [...before].filter(([uuid, leg]) => mapping.getLeg(uuid) === leg && !listed?.has(uuid))
   const existing = new Set(listed)
@@ -72,10 +74,18 @@ export async function resync(deps: ResyncDeps, before: Snapshot, signal: AbortSi
     const found = await readChannel(deps, uuid)
     const leg = before.get(uuid)
     if (typeof found === 'object') bridges.push(found)
-    else if (found === 'missing' && leg) missing.push([uuid, leg])
+    else if (found === MISSING && leg) missing.push([uuid, leg])
   })
-  pipeline.push(mapping.mapBridges(bridges))
-  if (missing.length === 0) return
+  pipeline.push(mapping.mapTalks(bridges))
+  if (missing.length > 0) await endMissingLegs(deps, missing, signal)
+}
+
+/** Ends legs that the switch does not have, unless their end events arrive within the grace period. */
+export async function endMissingLegs(
+  { pipeline, mapping, clock }: Omit<ResyncDeps, 'commands'>,
+  missing: readonly (readonly [uuid: string, leg: object])[],
+  signal: AbortSignal,
+): Promise<void> {
   const nowMs = clock.now()
   do await clock.sleep(GRACE_MS, signal)
   while (pipeline.isFull() && !signal.aborted)
@@ -88,14 +98,11 @@ export async function resync(deps: ResyncDeps, before: Snapshot, signal: AbortSi
 async function readChannel(
   { commands, mapping, pipeline }: ResyncDeps,
   uuid: string,
-): Promise<FoundBridge | 'missing' | undefined> {
-  const reply = await commands.send(`api uuid_dump ${uuid} json`)
-  if (reply.startsWith('-ERR No such channel')) return 'missing'
-  const parsed = parseJson(reply)
-  const isObject = typeof parsed === 'object' && parsed !== null
-  const event = isObject ? eventFromJson({ ...parsed, 'Event-Name': CHANNEL_DATA }) : undefined
-  pipeline.push(event ? mapping.map(event) : malformed('the data of a channel cannot be read', uuid))
-  return event && mapping.readBridge(event)
+): Promise<FoundBridge | typeof MISSING | undefined> {
+  const found = await readChannelData(commands, uuid)
+  if (found === MISSING) return MISSING
+  pipeline.push(found ? mapping.mapFound(found) : unreadable(uuid))
+  return found && mapping.readBridge(found)
 }
 
 /** The ids in the list of channels; `undefined`: it is not a list. */
@@ -104,26 +111,6 @@ function parseUuids(reply: string): Set<string> | undefined {
   if (!Array.isArray(list?.rows)) return list?.row_count === 0 ? new Set() : undefined
   const uuids = list.rows.map((row) => (row as { readonly uuid?: unknown } | null)?.uuid)
   return new Set(uuids.filter((uuid): uuid is string => typeof uuid === 'string'))
-}
-
-function malformed(message: string, callId?: string): MappedBatch {
-  return {
-    updates: [],
-    problems: [{ kind: 'malformed', message, ...(callId === undefined ? {} : { callId }) }],
-  }
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether an id can be the argument of a command: it may be the far end's Call-ID, which can contain anything. */
-function isValidArgument(uuid: string): boolean {
-  return /^[\x21-\x7e]+$/.test(uuid)
 }
 
 async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

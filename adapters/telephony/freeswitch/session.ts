@@ -4,6 +4,7 @@ import type { SwitchSession } from '../source/connection.js'
 import type { EventPipeline } from '../source/event-pipeline.js'
 import { sanitizeText } from '../source/sanitize.js'
 import { openTcpSession, type TcpSession, type TcpSessionOptions } from '../source/tcp-session.js'
+import type { AccountLookup } from './account-lookup.js'
 import { type CommandChannel, createCommandChannel } from './commands.js'
 import type { EventFormat } from './event.js'
 import { createEventStream } from './event-stream.js'
@@ -19,6 +20,7 @@ interface SessionDeps {
   readonly eventNames: readonly string[]
   readonly mapping: FreeswitchMapping
   readonly pipeline: EventPipeline
+  readonly accounts: Pick<AccountLookup, 'connect'>
   /** Called with the TCP session once connected, so that the caller can resume reading. */
   readonly onOpen: (session: TcpSession) => void
 }
@@ -53,6 +55,7 @@ export async function openSession(deps: SessionDeps, signal: AbortSignal): Promi
   try {
     const before = takeSnapshot(mapping)
     await login(deps, commands, session, authRequested, clock)
+    deps.accounts.connect({ pipeline, commands, signal: over.signal })
     const resynced = resync({ pipeline, mapping, commands, clock }, before, over.signal)
     // It fails only when the connection is lost; the next connection starts another one.
     let hasResynced = false

@@ -2,6 +2,7 @@
 
 import { checkSourceOptions } from '../source/options.js'
 import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
+import { createAccountLookup } from './account-lookup.js'
 import { createFreeswitchMapping } from './mapping.js'
 import { FREESWITCH_SOURCE_OPTIONS, type FreeswitchSourceOptions } from './options.js'
 import { openSession } from './session.js'
@@ -14,8 +15,8 @@ import { subscribedEvents } from './subscriptions.js'
  * reading: the switch then queues about 100,000 events for the listener and drops further ones.
  *
  * FreeSWITCH never repeats an event, so after each connect the source reads the open channels (`show channels`,
- * `uuid_dump`, `uuid_exists`). Legs that began while disconnected, and answers, are published with their own times; so are
- * bridges and holds that exist now, with `customChannelVars.found_by: 'resync'`. Legs that ended while disconnected get a
+ * `uuid_dump`, `uuid_exists`). Legs that began while disconnected, answers, and bridges and holds that exist now are
+ * published with their own times and `customChannelVars.found_by: 'resync'`. Legs that ended while disconnected get a
  * `channel_destroy` with the time of the discovery, NORMAL_UNSPECIFIED, `found_by: 'resync'` and no duration. Bridges and
  * holds that began and ended in that time are lost, and so are such legs.
  *
@@ -38,6 +39,7 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
     maxOpenLegs,
     endEvent,
   })
+  const accounts = createAccountLookup(mapping, clock)
   const tcp = { host, port, clock, connectTimeoutMs, silenceMs }
   let isListeningForCapacity = false
   let onCapacity: () => void = () => {}
@@ -50,6 +52,7 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
   return createSwitchSource(checked, {
     peer: `freeswitch ${host}:${port}`,
     addressOption: 'host',
+    requestAccounts: accounts.request,
     openLegs: mapping.openLegs,
     savableLegs: mapping.savable,
     async open(pipeline, signal) {
@@ -65,6 +68,7 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
           eventNames: subscribedEvents(endEvent, extraEvents, optionalHooks),
           mapping,
           pipeline,
+          accounts,
           onOpen(session) {
             onCapacity = session.resume
           },

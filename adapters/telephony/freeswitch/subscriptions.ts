@@ -6,7 +6,7 @@ import { REPORT_EVENTS, reportEvents } from './call-report.js'
 /** The last event of a leg: `CHANNEL_HANGUP_COMPLETE` where the switch delays CHANNEL_DESTROY (outbound mode). */
 export type EndEvent = 'CHANNEL_DESTROY' | 'CHANNEL_HANGUP_COMPLETE'
 
-/** The event name under which a reply to `uuid_dump` is mapped. */
+/** The event name of the data of a channel: the switch's in reply to `connect`, and here of a reply to `uuid_dump`. */
 export const CHANNEL_DATA = 'CHANNEL_DATA'
 
 /** Names of the events to subscribe to. */
@@ -47,7 +47,8 @@ export interface EventRole {
 
 const ACCOUNT_ONLY: EventRole = { canOpenLeg: false, isPublished: false, isLegEnd: false }
 const PROGRESS: EventRole = { canOpenLeg: true, isPublished: false, isLegEnd: false }
-const PUBLISHED: EventRole = { canOpenLeg: true, isPublished: true, isLegEnd: false }
+/** The role of events that show a whole leg and are published. */
+export const PUBLISHED: EventRole = { canOpenLeg: true, isPublished: true, isLegEnd: false }
 const END: EventRole = { canOpenLeg: true, isPublished: true, isLegEnd: true }
 
 /** The roles by event name; events without a role are ignored. */
@@ -57,7 +58,7 @@ export function eventRoles(
 ): ReadonlyMap<string, EventRole> {
   return new Map([
     ...extraEvents.map((name) => [name, ACCOUNT_ONLY] as const),
-    ...[...REPORT_EVENTS].map((name) => [name, ACCOUNT_ONLY] as const),
+    ...REPORT_EVENTS.map((name) => [name, ACCOUNT_ONLY] as const),
     ['CHANNEL_CREATE', PROGRESS],
     ['CHANNEL_PROGRESS', PROGRESS],
     ['CHANNEL_PROGRESS_MEDIA', PROGRESS],

@@ -11,8 +11,8 @@ import { displayName, sipAddress, userAtRealm } from '../source/sip-address.js'
 import type { KamailioLine } from './line.js'
 import { matchReinvite, type PendingReinvite } from './reinvite.js'
 
-/** Who ended a call; `nobody`: both phones vanished and the proxy's dialog timer removed the dialog silently. */
-export type EndedBy = 'caller' | 'callee' | 'proxy' | 'nobody'
+/** Who ended a call: the caller's phone, the callee's, or the proxy. The words are those of all sources. */
+type EndedBy = 'this_leg' | 'other_leg' | 'switch'
 
 /** A change of a call's state that is published. `atUs`: when it happened, microseconds since the Unix epoch. */
 export type CallChange =
@@ -175,11 +175,12 @@ export function applyLine(call: KamailioCall, line: KamailioLine): CallChange | 
       return endHungUp(
         call,
         line,
-        line.dummy ? 'nobody' : line.fromTag === call.callerTag ? 'caller' : 'callee',
+        // Both phones have vanished, and the timer of the dialog has run out.
+        line.dummy ? 'switch' : line.fromTag === call.callerTag ? 'this_leg' : 'other_leg',
       )
     case 'tm:local-request':
       // The proxy's own BYEs are the only trace of a call that it ends itself: no dialog:end follows.
-      return line.method === 'BYE' ? endHungUp(call, line, 'proxy') : undefined
+      return line.method === 'BYE' ? endHungUp(call, line, 'switch') : undefined
     default:
       // bye follows dialog:end; a cancel may be overtaken by a 200; ack, refer and notify change no state.
       return undefined
@@ -188,7 +189,7 @@ export function applyLine(call: KamailioCall, line: KamailioLine): CallChange | 
 
 /** The end of a call whose caller was challenged or redirected and sent no new INVITE. */
 export function endAbandoned({ code, atUs }: { readonly code: number; readonly atUs: number }): CallChange {
-  return { kind: 'ended', atUs, code, cause: causeOfRefusal(code, false), endedBy: 'caller' }
+  return { kind: 'ended', atUs, code, cause: causeOfRefusal(code, false), endedBy: 'this_leg' }
 }
 
 /** The end of a call that has been open for longer than `maxCallMs`: its end was missed. */
@@ -225,7 +226,7 @@ function applyLocalResponse(call: KamailioCall, line: KamailioLine): CallChange 
     return undefined
   }
   const cause = causeOfRefusal(code, false, line.reasonHeader)
-  return { kind: 'ended', atUs: line.timeUs, cause, code, endedBy: undefined }
+  return { kind: 'ended', atUs: line.timeUs, cause, code, endedBy: 'switch' }
 }
 
 function endRefused(call: KamailioCall, line: KamailioLine): CallChange {
@@ -233,16 +234,20 @@ function endRefused(call: KamailioCall, line: KamailioLine): CallChange {
   const code = (line.dummy ? undefined : line.code) ?? call.failure?.code ?? 408
   const hasRung = call.ringingUs !== undefined
   const cause = causeOfRefusal(code, hasRung, line.dummy ? undefined : line.reasonHeader)
-  const endedBy =
-    code === 487 || call.failure?.canceled ? 'caller' : cause === 'NO_ANSWER' ? 'proxy' : undefined
-  return { kind: 'ended', atUs: line.timeUs, cause, code, endedBy }
+  return { kind: 'ended', atUs: line.timeUs, cause, code, endedBy: refusedBy(call, line, code) }
+}
+
+/** Who refused a call. A refusal by a phone has its reply as message, one by the proxy or its timer has none. */
+function refusedBy({ failure }: KamailioCall, { dummy }: KamailioLine, code: number): EndedBy {
+  if (code === 487 || failure?.canceled) return 'this_leg'
+  const isByProxy = dummy && (failure === undefined || failure.code === 408)
+  return isByProxy ? 'switch' : 'other_leg'
 }
 
 function endHungUp(call: KamailioCall, line: KamailioLine, endedBy: EndedBy): CallChange {
   // If dialog:start was missed, the dialog's start in whole seconds is the best known answer time.
   call.answeredUs ??= dialogStartUs(line) ?? line.timeUs
-  const cause =
-    endedBy === 'caller' || endedBy === 'callee' ? causeOfHangup(line.reasonHeader) : TIMER_EXPIRY_CAUSE
+  const cause = endedBy === 'switch' ? TIMER_EXPIRY_CAUSE : causeOfHangup(line.reasonHeader)
   return { kind: 'ended', atUs: line.timeUs, cause, code: 200, endedBy }
 }
 

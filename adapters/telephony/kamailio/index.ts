@@ -9,8 +9,8 @@
  * media, and the call that a transferred call came from; those fields are absent.
  * A call whose begin was missed, for example during a restart, gets only its `channel_destroy`, without `durationSeconds`
  * and `ringingSeconds`, which its dialog does not contain.
- * Beyond KAZOO's fields, `customChannelVars` has `held_by`, `ended_by` (caller, callee, proxy, nobody) and, for a call
- * whose end was missed, `found_by` (timeout).
+ * Beyond KAZOO's fields, `customChannelVars` has `held_by` (caller, callee), `ended_by` (`this_leg`, the caller's phone;
+ * `other_leg`, the callee's; `switch`, the proxy) and, for a call whose end was missed, `found_by` (timeout).
  *
  * Path of a line: source (netstrings of `evapi`, HTTP handler, stream or `push`) ─ line ─ mapping ─ call ─
  * channel-event ─▶ event pipeline.
@@ -23,7 +23,6 @@ export type { Rejected } from '../source/ordered-publisher.js'
 export type { ConnectionState, PipelineCounts } from '../source/source-figures.js'
 export type { SourceStatus, SwitchSource } from '../source/switch-source.js'
 export { accountByDomain, accountDomain, type KamailioAccountOf } from './accounts.js'
-export type { EndedBy } from './call.js'
 export type { KamailioHandler } from './handler.js'
 export type { KamailioDialog, KamailioLine } from './line.js'
 export type { Chunks } from './line-stream.js'

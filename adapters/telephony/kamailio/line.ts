@@ -54,9 +54,11 @@ export interface KamailioLine {
 type ParsedLine = KamailioLine | { readonly malformed: string }
 
 const TIME = /^(\d{1,10})\.(\d{6})$/
+const CODE = /^[1-6]\d\d$/
 const ASCII_CALL_ID = /^[!-~]{1,255}$/
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
 const CSEQ = /^\d{1,10}$/
+const IS_TRUE: ReadonlySet<unknown> = new Set([true, 1, 'true', '1'])
 const NEEDS_CODE: ReadonlySet<string> = new Set(['reply', 'reinvite_reply', 'failure', 'sl:local-response'])
 const NEEDS_DIALOG: ReadonlySet<string> = new Set(['dialog:start', 'dialog:end', 'dialog:failed'])
 
@@ -80,9 +82,9 @@ export function parseLine(text: string): ParsedLine {
 export function parseLineObject(parsed: unknown): ParsedLine {
   const row = objectOf(parsed)
   if (!row) return { malformed: 'the line is not a JSON object' }
-  const event = textOf(row.event)
+  const event = typeof row.event === 'string' ? textOf(row.event) : undefined
   if (!event) return { malformed: 'event is missing or not a string' }
-  const time = TIME.exec(textOf(row.time) ?? '')
+  const time = TIME.exec((typeof row.time === 'number' ? row.time.toFixed(6) : textOf(row.time)) ?? '')
   if (!time) return { malformed: `time is not seconds.microseconds in a ${shorten(event)} line` }
 
   const dialog = dialogOf(row.dialog)
@@ -112,7 +114,7 @@ export function parseLineObject(parsed: unknown): ParsedLine {
     cseq: CSEQ.test(cseq) ? Number(cseq) : 0,
     originalRequestUri: textOf(row.original_r_uri),
     code,
-    canceled: row.canceled === true,
+    canceled: IS_TRUE.has(row.canceled),
     reasonHeader: textOf(row.reason_header),
     dialog,
   }
@@ -122,13 +124,13 @@ function dialogOf(value: unknown): KamailioDialog | undefined {
   const row = objectOf(value)
   const callId = row && textOf(row.call_id)
   if (callId === undefined) return undefined
-  const { start_ts: start } = row as Record<string, unknown>
+  const start = textOf(row?.start_ts) ?? ''
   return {
     callId,
     fromUri: textOf(row?.from_uri),
     fromTag: textOf(row?.from_tag),
     toUri: textOf(row?.to_uri),
-    startSeconds: typeof start === 'number' && start > 0 ? start : undefined,
+    startSeconds: /^\d{1,10}$/.test(start) && Number(start) > 0 ? Number(start) : undefined,
     account: textOf(row?.var_account),
   }
 }
@@ -139,16 +141,18 @@ function objectOf(value: unknown): Record<string, unknown> | undefined {
     : undefined
 }
 
-/** Replaces lone surrogates: they have no UTF-8 form, so the event could be published but never sent. */
+/**
+ * Returns a string, or a whole number as one: a script may write any value with or without quotes. Replaces lone surrogates:
+ * they have no UTF-8 form, so the event could be published but never sent.
+ */
 function textOf(value: unknown): string | undefined {
-  if (typeof value !== 'string') return undefined
+  if (typeof value !== 'string') return Number.isSafeInteger(value) ? String(value) : undefined
   return value.isWellFormed() ? value : value.toWellFormed()
 }
 
 function codeOf(value: unknown): number | undefined {
-  return Number.isInteger(value) && (value as number) >= 100 && (value as number) <= 699
-    ? (value as number)
-    : undefined
+  const code = textOf(value) ?? ''
+  return CODE.test(code) ? Number(code) : undefined
 }
 
 /** Limits the length of an unknown event name for logs. */

@@ -34,6 +34,7 @@ import {
 } from '../source/options.js'
 import { sanitizeError } from '../source/sanitize.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
+import { truncateEvent } from '../source/truncate.js'
 import type { KamailioAccountOf } from './accounts.js'
 import {
   applyLine,
@@ -350,9 +351,11 @@ export function kamailioMapper(options: KamailioMapperOptions): KamailioMapper {
       if (updates.length === 0) return { events: NO_EVENTS, problems }
       const events: ChannelEvent[] = []
       const all: Problem[] = [...problems]
+      const report = (field: string, { callId }: ChannelEvent) =>
+        void all.push({ kind: 'truncated', message: `${field} is longer than an event can hold`, callId })
       for (const update of updates) {
         const { ready, unknown } = buffer.add(update, 0)
-        events.push(...ready)
+        for (const event of ready) events.push(truncateEvent(event, report))
         for (const { callId } of unknown) {
           all.push({
             kind: 'unknown_account',

@@ -14,10 +14,17 @@ import type { LegUpdate, PendingEvent } from './mapped-events.js'
 export interface AccountBufferLimits {
   /** Longest wait of a leg's events, milliseconds. */
   readonly maxWaitMs: number
+  /**
+   * Whether a leg that has waited so long is reported as overdue and waits until it ends, because its last event has the
+   * account at the latest. Default false: it is given up.
+   */
+  readonly waitsForEnd?: boolean
   /** Maximum number of buffered events of one leg. */
   readonly maxEventsPerLeg: number
   /** Maximum number of legs with buffered events. */
   readonly maxLegs: number
+  /** Maximum number of buffered events. Default: no limit but those of the legs. */
+  readonly maxEvents?: number
 }
 
 /** Events that were not published because the account of their leg did not become known. */
@@ -45,9 +52,13 @@ interface AccountBufferResult {
 interface AccountBuffer {
   /** Adds the events of an update, or releases them where the account is known. */
   add(update: LegUpdate, nowMs: number): AccountBufferResult
-  /** Gives up the legs that have waited for `maxWaitMs`. */
-  expire(nowMs: number): readonly UnknownAccount[]
-  /** When the next leg expires; `undefined`: the buffer is empty. */
+  /** Gives up the legs that have waited for `maxWaitMs`, or returns them as overdue. */
+  expire(nowMs: number): {
+    readonly unknown: readonly UnknownAccount[]
+    /** Ids of legs that have waited for `maxWaitMs`, or for twice, four times … as long. */
+    readonly overdue: readonly string[]
+  }
+  /** When the next leg expires or is overdue; `undefined`: the buffer is empty. */
   nextExpiryMs(): number | undefined
   /** Removes all legs, with the reason `closed`. */
   flush(): readonly UnknownAccount[]
@@ -60,16 +71,24 @@ interface AccountBuffer {
 /** Maximum number of legs whose later events are given up too; above it the oldest is forgotten. */
 const MAX_GIVEN_UP = 100_000
 
-interface BufferedLeg {
-  readonly sinceMs: number
-  readonly events: PendingEvent[]
+/** Shortest time after which a leg is overdue again, milliseconds. */
+const MIN_REPEAT_MS = 1_000
+
+/** When a leg has waited too long. */
+interface Deadline {
+  readonly atMs: number
+  /** How many deadlines it had before. */
+  readonly passed: number
 }
 
 /** Creates an empty buffer. */
 export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer {
-  const { maxWaitMs, maxEventsPerLeg, maxLegs } = limits
-  /** By call id, oldest first. */
-  const buffered = new Map<string, BufferedLeg>()
+  const { maxWaitMs, waitsForEnd, maxEventsPerLeg, maxLegs, maxEvents = Number.POSITIVE_INFINITY } = limits
+  /** Events by call id, the leg that has waited longest first. */
+  const buffered = new Map<string, PendingEvent[]>()
+  /** The same legs, the next deadline first. */
+  const deadlines = new Map<string, Deadline>()
+  let count = 0
   /** Why open legs were given up, by call id, oldest first. */
   const givenUp = new Map<string, UnknownAccount['reason']>()
 
@@ -80,9 +99,14 @@ export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer 
     return remove(callId, reason)
   }
   const remove = (callId: string, reason: UnknownAccount['reason']): UnknownAccount => {
-    const { events } = buffered.get(callId) as BufferedLeg
+    return { callId, reason, events: take(callId) ?? [] }
+  }
+  const take = (callId: string): PendingEvent[] | undefined => {
+    const events = buffered.get(callId)
     buffered.delete(callId)
-    return { callId, reason, events }
+    deadlines.delete(callId)
+    count -= events?.length ?? 0
+    return events
   }
 
   return {
@@ -92,45 +116,53 @@ export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer 
         if (isEnded) givenUp.delete(callId)
         return { ready: [], unknown: events.length > 0 ? [{ callId, reason, events }] : [] }
       }
-      const leg = buffered.get(callId)
       if (accountId !== undefined) {
-        buffered.delete(callId)
-        const all = leg ? [...leg.events, ...events] : events
+        const before = take(callId)
+        const all = before ? [...before, ...events] : events
         return { ready: all.map((event) => ({ accountId, ...event })), unknown: [] }
       }
       const unknown: UnknownAccount[] = []
-      if (leg) leg.events.push(...events)
-      else if (events.length > 0) buffered.set(callId, { sinceMs: nowMs, events: [...events] })
-      else return { ready: [], unknown }
+      const waiting = buffered.get(callId)
+      if (waiting) waiting.push(...events)
+      else if (events.length > 0) {
+        buffered.set(callId, [...events])
+        deadlines.set(callId, { atMs: nowMs + maxWaitMs, passed: 0 })
+      } else return { ready: [], unknown }
+      count += events.length
 
       if (isEnded) unknown.push(remove(callId, 'ended'))
-      else if ((buffered.get(callId)?.events.length ?? 0) > maxEventsPerLeg) {
-        unknown.push(giveUp(callId, 'too_many'))
-      } else if (buffered.size > maxLegs) {
+      else if ((buffered.get(callId)?.length ?? 0) > maxEventsPerLeg) unknown.push(giveUp(callId, 'too_many'))
+      while (buffered.size > maxLegs || count > maxEvents) {
         const [oldest = callId] = buffered.keys()
         unknown.push(giveUp(oldest, 'too_many'))
       }
       return { ready: [], unknown }
     },
     expire(nowMs) {
-      const expired: UnknownAccount[] = []
-      for (const [callId, { sinceMs }] of buffered) {
-        if (nowMs - sinceMs < maxWaitMs) break
-        expired.push(giveUp(callId, 'waited'))
+      const unknown: UnknownAccount[] = []
+      const overdue: string[] = []
+      for (const [callId, { atMs, passed }] of deadlines) {
+        if (nowMs < atMs) break
+        if (!waitsForEnd) {
+          unknown.push(giveUp(callId, 'waited'))
+          continue
+        }
+        // At ever longer intervals: a leg may never have an account. The deadlines stay sorted.
+        deadlines.delete(callId)
+        deadlines.set(callId, { atMs: nowMs + Math.max(maxWaitMs, MIN_REPEAT_MS), passed: passed + 1 })
+        if ((passed & (passed + 1)) === 0) overdue.push(callId)
       }
-      return expired
+      return { unknown, overdue }
     },
     nextExpiryMs() {
-      const [oldest] = buffered.values()
-      return oldest && oldest.sinceMs + maxWaitMs
+      const [next] = deadlines.values()
+      return next?.atMs
     },
     flush: () => [...buffered.keys()].map((callId) => remove(callId, 'closed')),
     size: () => buffered.size,
     held() {
-      let count = 0
       let oldestMs: number | undefined
-      for (const { events } of buffered.values()) {
-        count += events.length
+      for (const events of buffered.values()) {
         const firstMs = events[0]?.timestampMs
         if (firstMs !== undefined) oldestMs = Math.min(firstMs, oldestMs ?? firstMs)
       }

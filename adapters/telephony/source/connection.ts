@@ -34,7 +34,7 @@ const SETTLED_AFTER_MS = 1_000
 /** Any other session resets it after this time. */
 const STABLE_AFTER_MS = 10_000
 /** Upper bound of the backoff. */
-const MAX_DELAY_MS = 30_000
+const MAX_DELAY_MS = 5_000
 
 /**
  * Keeps one session open until it is closed.

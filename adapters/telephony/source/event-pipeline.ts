@@ -7,7 +7,7 @@
  *
  * - A mapping turns each message of the switch into a `MappedBatch`; `push` takes it synchronously.
  * - The account buffer holds the events of a leg until its account is known. One background task, which runs only while
- *   the buffer is not empty, expires legs that wait too long.
+ *   the buffer is not empty, expires legs that wait too long, or has the switch queried for their accounts.
  * - The ordered publisher publishes the events of a leg one after the other and retries while the service is full.
  * - Backpressure: once 1,024 events wait, `isFull` is true, and the session stops reading from the switch. `onCapacity`
  *   listeners resume it.
@@ -28,6 +28,7 @@ import { type AccountBufferLimits, createAccountBuffer, type UnknownAccount } fr
 import { createConnectionReport } from './connection-report.js'
 import type { LegUpdate, MappedBatch, Problem } from './mapped-events.js'
 import type { OpenLegRecorder } from './open-legs.js'
+import type { SourceOptions } from './options.js'
 import { createOrderedPublisher, type Rejected } from './ordered-publisher.js'
 import { sanitizeError } from './sanitize.js'
 import { type ConnectionState, type PipelineCounts, sourceReadings } from './source-figures.js'
@@ -61,7 +62,7 @@ const EVENT_NAMES: readonly string[] = [
 /** Dependencies of an event pipeline. @internal */
 export interface EventPipelineDeps {
   /** `hs.publish`, or a function that wraps it. */
-  readonly publish: (event: ChannelEvent) => Promise<unknown>
+  readonly publish: SourceOptions['publish']
   readonly clock: Clock
   readonly random: Random
   readonly log: Log | undefined
@@ -69,6 +70,11 @@ export interface EventPipelineDeps {
   readonly metrics: Pick<Metrics, 'watch'> | undefined
   /** The log field `source`: `freeswitch 127.0.0.1:8021`. */
   readonly name: string
+  /**
+   * Called with ids of legs whose account is overdue: their events wait until the account is known or the leg ends. Default:
+   * such legs are given up.
+   */
+  readonly requestAccounts?: ((callIds: readonly string[]) => void) | undefined
   /** Keeps the open legs in the store. Default: nothing does. */
   readonly openLegs?: Pick<OpenLegRecorder, 'touch' | 'keep'>
 }
@@ -100,6 +106,9 @@ export interface EventPipeline {
 /** The delay of the last published event counts as the lag for this long. */
 const RECENT_MS = 60_000
 
+/** Number of truncated fields that are remembered. */
+const MAX_TRUNCATED = 1_000
+
 /** Log sentences of problems that are not an unusable message. */
 const PROBLEM_MESSAGES: Partial<Record<Problem['kind'], string>> = {
   callback_failed: 'a function of the host failed',
@@ -112,12 +121,16 @@ const PROBLEM_MESSAGES: Partial<Record<Problem['kind'], string>> = {
   misconfigured: 'a setting of the switch is wrong',
 }
 
+/** The longest `source` that `publish` takes. */
+const MAX_SOURCE_LENGTH = 255
+
 /** Returns the part of a call id that an event can hold: a switch may send any. */
 const loggedId = (callId: string) => callId.slice(0, 255)
 
 /** Creates the pipeline of one source. */
 export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBufferLimits): EventPipeline {
-  const { publish, clock, random, name, openLegs } = deps
+  const { publish, clock, random, name, requestAccounts, openLegs } = deps
+  const source = { source: name.slice(0, MAX_SOURCE_LENGTH) }
   // A switch that sends ten thousand useless messages must not fill the log.
   const log = limitLog(safeLog(deps.log), clock, ({ kind = '' }) => String(kind))
   const events = createEventBus<SourceEvents>(
@@ -126,10 +139,12 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
     EVENT_NAMES,
   )
   const connection = createConnectionReport({ clock, log, source: name })
-  const buffer = createAccountBuffer(limits)
+  const buffer = createAccountBuffer({ ...limits, waitsForEnd: requestAccounts !== undefined })
   const closing = new AbortController()
   const ended = new AbortController()
   const listeners: (() => void)[] = []
+  /** Truncated fields of legs that were reported, oldest first. */
+  const truncated = new Set<string>()
   let read = 0
   let published = 0
   let refused = 0
@@ -140,7 +155,7 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
   const publisher = createOrderedPublisher({
     clock,
     random,
-    publish,
+    publish: (event) => publish(event, source),
     onPublished({ callId, timestampMs }) {
       published += 1
       openLegs?.touch(callId)
@@ -191,7 +206,9 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
       await clock.sleep(Math.max(1, next - clock.monotonic()), closing.signal)
       // A busy process runs its timers before it reads what has arrived meanwhile, which may have the account.
       await clock.yield()
-      reportUnknown(buffer.expire(clock.monotonic()))
+      const { unknown, overdue } = buffer.expire(clock.monotonic())
+      reportUnknown(unknown)
+      if (overdue.length > 0) requestAccounts?.(overdue)
     }
     isExpiring = false
   }
@@ -218,8 +235,15 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
     if (kind === 'overflow' && callId !== undefined) openLegs?.touch(callId)
     events.emit('problem', problem)
   }
-  const reportTruncated = (field: string, { callId }: ChannelEvent) =>
+  /** Reports a field once a leg: each event of the leg has it. */
+  const reportTruncated = (field: string, { callId }: ChannelEvent) => {
+    const key = `${loggedId(callId)} ${field}`
+    if (truncated.has(key)) return
+    const [oldest = key] = truncated
+    if (truncated.size >= MAX_TRUNCATED) truncated.delete(oldest)
+    truncated.add(key)
     reportProblem({ kind: 'truncated', message: `${field} is longer than an event can hold`, callId })
+  }
 
   const counts = (): PipelineCounts => {
     const buffered = buffer.held()

@@ -18,6 +18,12 @@ export const OPTIONAL_HOOKS = [
   'queue_agent_offer',
   'queue_agent_answer',
   'channel_dtmf',
+  'recording_started',
+  'recording_ready',
+  'conference_join',
+  'conference_leave',
+  'device_registered',
+  'device_unregistered',
 ] as const
 
 /** A hook that a source publishes only if it is selected. */
@@ -28,14 +34,14 @@ export interface OptionalHooksOption {
   /**
    * The hooks to publish beside `channel_create`, `channel_answer`, `channel_bridge`, `channel_hold`, `channel_unhold` and
    * `channel_destroy`, if the switch reports them. Default: all but `channel_dtmf`, whose digits may be secrets (PINs, card
-   * numbers).
+   * numbers), and `device_…`, for which `accountOf` must know the account of a device.
    */
   readonly optionalHooks?: readonly OptionalHook[] | undefined
 }
 
 /** The default of `optionalHooks`. @internal */
 export const DEFAULT_OPTIONAL_HOOKS: readonly OptionalHook[] = OPTIONAL_HOOKS.filter(
-  (hook) => hook !== 'channel_dtmf',
+  (hook) => hook !== 'channel_dtmf' && !hook.startsWith('device_'),
 )
 
 /** The row of `OptionalHooksOption`. */
@@ -73,6 +79,12 @@ export type CallDetails = Pick<
   | 'agentCallId'
   | 'dtmfDigit'
   | 'dtmfDurationMs'
+  | 'path'
+  | 'durationMs'
+  | 'reason'
+  | 'name'
+  | 'member'
+  | 'members'
 >
 
 type Loose<T> = { readonly [Key in keyof T]?: T[Key] | undefined }

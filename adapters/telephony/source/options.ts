@@ -14,13 +14,14 @@ import type { AccountBufferLimits } from './account-buffer.js'
 /** Options of every source. */
 export interface SourceOptions {
   /**
-   * `hs.publish`, or a function that wraps it. A rejection with `QueueFull`, `StoreUnavailable` or `Closing` is retried
+   * `hs.publish`, or a function that wraps it; the options name the source. A rejection with `QueueFull`, `StoreUnavailable` or `Closing` is retried
    * until it succeeds or the source is closed; one with `Internal`, or with an error of your own, up to ten times.
    */
-  readonly publish: (event: ChannelEvent) => Promise<unknown>
+  readonly publish: (event: ChannelEvent, options: { readonly source: string }) => Promise<unknown>
   /**
    * How long the events of a leg wait for its account to become known, milliseconds. Default 10,000. Events that wait
-   * longer are emitted as `account_unknown`.
+   * longer are emitted as `account_unknown`; with FreeSWITCH the data of the leg are queried, and its events wait until it
+   * ends.
    */
   readonly accountWaitMs?: number | undefined
   /** Maximum number of open legs. Above it the oldest is dropped and reported as a `problem`. Default 100,000. */
@@ -54,6 +55,8 @@ export const WAITING_LIMITS = Object.freeze({
   maxEventsPerLeg: 100,
   /** Maximum number of legs. */
   maxLegs: 10_000,
+  /** Maximum number of events of all legs. */
+  maxEvents: 100_000,
 })
 
 /** The shared options with defaults applied. */

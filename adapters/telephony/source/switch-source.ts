@@ -40,6 +40,8 @@ interface SwitchConnector {
   readonly addressOption: 'host' | 'url'
   /** Connects, logs in, subscribes and resyncs; then pushes everything received into the pipeline. */
   readonly open: (pipeline: EventPipeline, signal: AbortSignal) => Promise<SwitchSession>
+  /** Called with legs whose account is overdue, see `EventPipelineDeps`. */
+  readonly requestAccounts?: (callIds: readonly string[]) => void
   /** Number of legs that have begun and not ended. */
   readonly openLegs: () => number
   /** The open legs, which are kept in the store. */
@@ -56,7 +58,7 @@ const MAX_STORED_NAME_LENGTH = 255
  */
 export function createSwitchSource(
   { publish, clock, random, log, metrics, bufferLimits, openLegs: store }: CheckedSourceOptions,
-  { peer, addressOption, open, openLegs, savableLegs }: SwitchConnector,
+  { peer, addressOption, open, requestAccounts, openLegs, savableLegs }: SwitchConnector,
 ): SwitchSource {
   if (store && peer.length > MAX_STORED_NAME_LENGTH) {
     const sentence = `is too long to store open legs: '${peer.slice(0, 40)}…' has ${peer.length} characters`
@@ -74,7 +76,16 @@ export function createSwitchSource(
       log,
     })
   const pipeline = createEventPipeline(
-    { publish, clock, random, log, metrics, name: peer, ...(recorder && { openLegs: recorder }) },
+    {
+      publish,
+      clock,
+      random,
+      log,
+      metrics,
+      name: peer,
+      requestAccounts,
+      ...(recorder && { openLegs: recorder }),
+    },
     bufferLimits,
   )
   let isLoaded = recorder === undefined

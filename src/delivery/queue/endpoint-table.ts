@@ -33,6 +33,17 @@ export class EndpointTable {
     return this.accounts.get(accountId)?.backlog ?? 0
   }
 
+  get size(): number {
+    return this.byId.size
+  }
+
+  /** Deliveries that wait for the webhooks of the account with the most. */
+  largestBacklog(): number {
+    let largest = 0
+    for (const { backlog } of this.accounts.values()) if (backlog > largest) largest = backlog
+    return largest
+  }
+
   all(): Iterable<QueueEndpoint> {
     return this.byId.values()
   }

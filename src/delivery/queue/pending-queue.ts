@@ -26,7 +26,7 @@ import { TEST_LANE } from '../delivery-queries.js'
 import type { DeliveryContent, ReadyEndpoint, Settlement } from '../delivery-store.js'
 import { laneKey } from '../lane-key.js'
 import { Pace } from '../pace.js'
-import { positionMs } from '../positions.js'
+import { positionAt, positionMs } from '../positions.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
 import { ContentRequests } from './content-requests.js'
 import { Contents } from './contents.js'
@@ -57,7 +57,7 @@ import { Lanes } from './lanes.js'
 import { Patience } from './patience.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 import { QueuedDelivery } from './queued-delivery.js'
-import { type GiveUp, type QueueLimits, type ShareLimit, Shares } from './shares.js'
+import { accountLimit, type GiveUp, type QueueLimits, type ShareLimit, Shares } from './shares.js'
 
 /** What is known of a waiting or taken delivery. */
 interface QueuePosition {
@@ -74,6 +74,18 @@ export interface QueueRoom {
   readonly waiting: number
   /** How many deliveries the endpoint can take until half of its limit, of its account's limit or of the total is used. */
   readonly spare: number
+}
+
+/** The state of the queue, for metrics. */
+export interface QueueSummary {
+  /** Endpoints in memory: with deliveries, and idle ones. */
+  readonly endpoints: number
+  /** Time since the oldest delivery was accepted or replayed, of the accounts that are not held, ms; 0: there is none. */
+  readonly oldestPendingMs: number
+  /** The same of the accounts that are held. */
+  readonly oldestHeldMs: number
+  /** The part of its limit that the account with the most deliveries uses, 0 to 1. */
+  readonly largestAccountRatio: number
 }
 
 /** The waiting and taken deliveries of one node. Times are store time, ms. */
@@ -188,6 +200,11 @@ export interface PendingQueue {
    * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way, or its account is held.
    */
   ready(endpoint: QueueEndpoint): ReadyEndpoint
+  /**
+   * Visits each endpoint, and some heads: where many deliveries end at the same time, the oldest that is left may appear older
+   * than it is.
+   */
+  summary(now: number): QueueSummary
   /** All waiting and taken deliveries: column by column, since there may be a million. */
   keys(): { readonly endpoints: readonly QueueEndpoint[]; readonly positions: Float64Array }
   /** `undefined`: the delivery neither waits nor is taken. */
@@ -219,6 +236,8 @@ const MAX_FOLLOWERS_SEARCHED = 8
 /** Deliveries that are live no more, and that one call moves. */
 const MAX_AGED_AT_ONCE = 100
 
+/** Heads after which `summary` looks for no other oldest delivery. */
+const MAX_VISITED = 20_000
 /** Deliveries that `position` counts before another. */
 const MAX_COUNTED_AHEAD = 1_000
 const NEVER = Number.POSITIVE_INFINITY
@@ -277,6 +296,24 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     refresh(endpoint)
   }
 
+  /** Time since the oldest delivery of these endpoints was accepted, ms. Corrects the lower bounds that could be the lowest. */
+  function ageOfOldest(endpoints: QueueEndpoint[], now: number): number {
+    let lowest = positionAt(now)
+    let visited = 0
+    for (const endpoint of endpoints.sort((a, b) => a.lowestPosition - b.lowestPosition)) {
+      if (endpoint.lowestPosition >= lowest) break
+      if (keys.find(endpoint.index, endpoint.lowestPosition) === NONE && visited < MAX_VISITED) {
+        endpoint.lowestPosition = Number.POSITIVE_INFINITY
+        heads.forEach(endpoint, (head) => {
+          visited++
+          endpoint.lowestPosition = Math.min(endpoint.lowestPosition, entries.number(head, POSITION))
+        })
+      }
+      lowest = Math.min(lowest, endpoint.lowestPosition)
+    }
+    return Math.max(0, now - positionMs(lowest))
+  }
+
   function find({ webhookId, position }: DeliveryKey): number {
     const endpoint = table.find(webhookId)
     return endpoint ? keys.find(endpoint.index, position) : NONE
@@ -315,6 +352,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     }
     if (epoch > endpoint.newestEpoch) endpoint.newestEpoch = epoch
     endpoint.waiting++
+    endpoint.lowestPosition = Math.min(endpoint.lowestPosition, entries.number(entry, POSITION))
     if (epoch >= endpoint.epoch) shares.enter(endpoint)
     if (content) attachContent(entry, content)
     if (entries.failedMs(entry) !== undefined && lanes.isOvertaken(entry)) {
@@ -922,6 +960,21 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         probed: health?.pause !== undefined,
         limit: health?.lateMs === undefined ? (endpoint.pace?.limit ?? NEVER) : 1,
         dueMs: dueMs === NEVER || isHeld?.(endpoint.webhook.accountId) ? undefined : dueMs,
+      }
+    },
+    summary(now) {
+      const pending: QueueEndpoint[] = []
+      const held: QueueEndpoint[] = []
+      for (const endpoint of table.all()) {
+        if (endpoint.waiting + endpoint.taken === 0) continue
+        if (isHeld?.(endpoint.webhook.accountId)) held.push(endpoint)
+        else pending.push(endpoint)
+      }
+      return {
+        endpoints: table.size,
+        oldestPendingMs: ageOfOldest(pending, now),
+        oldestHeldMs: ageOfOldest(held, now),
+        largestAccountRatio: Math.min(1, table.largestBacklog() / accountLimit(options.limits)),
       }
     },
     keys() {

@@ -71,6 +71,8 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   account: AccountShare
   /** Positions of the first waiting deliveries of the lanes that are displaced next, the oldest last. */
   oldest: number[] = []
+  /** No delivery has a lower position: a lower bound while the one that had it is gone. */
+  lowestPosition = Number.POSITIVE_INFINITY
   /** The current epoch: deliveries of older ones are stale. Only `forgetRevisions` lowers it. */
   epoch: number
   /** No delivery in the queue has a higher epoch. */

@@ -339,7 +339,7 @@ function forgetFast(endpoint: ScheduledEndpoint): void {
 
 /** The state of the scheduler, for metrics. */
 export interface SchedulerStats {
-  /** How long the longest waiting due delivery has been due, ms. */
+  /** How long a delivery has been due whose endpoint is neither probed nor at a limit of its own, ms. */
   readonly oldestDueMs: number
   /** Endpoints that are paused, and whose next probe is not due. */
   readonly open: number
@@ -347,13 +347,21 @@ export interface SchedulerStats {
   readonly halfOpen: number
 }
 
-/** @param now store time, ms */
-export function statsOf(endpoints: Iterable<ScheduledEndpoint>, now: number): SchedulerStats {
+/**
+ * @param isAtOwnLimit whether an endpoint waits for its own requests, or those of its account or origin, to end
+ * @param now store time, ms
+ */
+export function statsOf(
+  endpoints: Iterable<ScheduledEndpoint>,
+  isAtOwnLimit: (endpoint: ScheduledEndpoint) => boolean,
+  now: number,
+): SchedulerStats {
   let oldestDueMs = 0
   let open = 0
   let halfOpen = 0
-  for (const { dueMs, isProbed } of endpoints) {
-    if (dueMs <= now) oldestDueMs = Math.max(oldestDueMs, now - dueMs)
+  for (const endpoint of endpoints) {
+    const { dueMs, isProbed } = endpoint
+    if (now - dueMs > oldestDueMs && !isProbed && !isAtOwnLimit(endpoint)) oldestDueMs = now - dueMs
     if (isProbed && dueMs > now && dueMs !== IDLE) open++
     else if (isProbed) halfOpen++
   }

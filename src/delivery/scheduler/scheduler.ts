@@ -151,6 +151,11 @@ export function createScheduler(caps: Caps): Scheduler {
     requeue(endpoint)
   }
 
+  function isAtOwnLimit(endpoint: ScheduledEndpoint): boolean {
+    const limit = fairQueue.limitReached(endpoint)
+    return limit === 'endpoint' || limit === 'account' || limit === 'origin'
+  }
+
   return {
     update,
     next(now, free, prefetch = 0) {
@@ -222,6 +227,6 @@ export function createScheduler(caps: Caps): Scheduler {
       const endpoint = registry.find(webhookId)
       return endpoint && fairQueue.limitReached(endpoint)
     },
-    stats: (now) => statsOf(registry.all(), now),
+    stats: (now) => statsOf(registry.all(), isAtOwnLimit, now),
   }
 }

@@ -99,7 +99,7 @@ export const callerRights = ({ caller, deps }: OperationContext): CallerRights =
 /** Returns an id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
 export function entityIdOf(
   context: OperationContext,
-  name: 'webhookId' | 'deliveryId' | 'replayId' | 'userId',
+  name: 'webhookId' | 'deliveryId' | 'replayId' | 'jobId' | 'userId',
 ): string {
   const id = context.params[name]!
   if (!isId(id)) throw notFound(id)

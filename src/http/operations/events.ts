@@ -20,7 +20,7 @@ export const publishEvents: Operation = async (context) => {
   if ('failures' in parsed) throw invalidInput(parsed.failures)
   // A malformed header counts as absent (W3C Trace Context, 3.2).
   const traceparent = parseTraceparent(getHeader(context.headers, 'traceparent'))
-  const published = publishTo(publishing, parsed.events, traceparent, isList)
+  const published = publishTo(publishing, parsed.events, traceparent, isList, 'http')
   const accepted = await translateFailures(published, toWireFailure)
   return { data: publishedJson(accepted.map(({ eventId }) => eventId)) }
 }

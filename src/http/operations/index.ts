@@ -56,6 +56,7 @@ import {
 import { streamItems } from './stream.js'
 import { readHolds, readOverview, searchDeliveries, setHold } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
+import { listJobs, readJob, setJob, startJob } from './webhook-jobs.js'
 import {
   checkAddress,
   createWebhook,
@@ -66,6 +67,7 @@ import {
   readWebhook,
   replaceWebhook,
 } from './webhooks.js'
+import { why, whyAnywhere } from './why.js'
 
 const notImplemented: Operation = async () => {
   throw new HookswitchError('Unsupported', 'not implemented')
@@ -122,9 +124,15 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   publishEvents,
   lookUp,
   lookUpAnywhere,
+  why,
+  whyAnywhere,
   readOverview,
   readHolds,
   setHold,
+  startJob,
+  listJobs,
+  readJob,
+  setJob,
   streamItems,
   listUnhealthyWebhooks,
   searchDeliveries,

@@ -3,18 +3,13 @@
 import type { ReplayJob, SettableState } from '../../delivery/replay-job.js'
 import type { ReplayRequest, ReplayScope } from '../../delivery/replay-selection.js'
 import { HookswitchError, notFound } from '../../errors.js'
+import type { ReplayApi } from '../../runtime/replay-api.js'
 import type { Defined } from '../../values/defined.js'
 import { isId } from '../../values/ids.js'
 import { validateReplay, validateReplayState } from '../../values/validators.generated.js'
 import { replaySchema, replayStateSchema } from '../../wire/body-schemas.js'
 import { decodeReplayPlace, encodeReplayPlace, type ReplayPlace } from '../../wire/cursor.js'
-import {
-  parseReplay,
-  replayCountJson,
-  replayedJson,
-  replayJobJson,
-  toReplayFailure,
-} from '../../wire/replay-json.js'
+import { parseReplay, replayedJson, replayJobJson, toReplayFailure } from '../../wire/replay-json.js'
 import { decodeStart, upTo } from '../paginate.js'
 import {
   entityIdOf,
@@ -51,8 +46,7 @@ export const replay: Operation = async (context) => {
     return { data: replayedJson(deliveryId), audit: () => ({ deliveryId: parsed.deliveryId }) }
   }
   const request = { ...scope, ...parsed.selection }
-  if (parsed.isDryRun)
-    return { data: replayCountJson(await count(context, request)), status: 200, audit: false }
+  if (parsed.isDryRun) return { data: await count(context, request), status: 200, audit: false }
   if (scope.accountId !== undefined) limitReplays(context, Object.values(scope))
   const job = await translateFailures(replays.start(request), toReplayFailure)
   return { data: replayJobJson(job), audit: () => ({ replayId: job.id, details: { count: job.count } }) }
@@ -62,7 +56,7 @@ export const replay: Operation = async (context) => {
 const COUNT_RETRY_SECONDS = 5
 
 /** @throws `TooManyReplays` while another request counts for the account */
-async function count(context: OperationContext, request: ReplayRequest): Promise<number> {
+async function count(context: OperationContext, request: ReplayRequest): ReturnType<ReplayApi['count']> {
   const { countingReplays, deps } = context
   const { accountId = '' } = request
   if (countingReplays.has(accountId)) {

@@ -1,21 +1,30 @@
 /** Statistics of webhooks, and lists of webhooks by their health. */
-import { type Failure, invalidInput } from '../../errors.js'
+import { type Failure, notFound } from '../../errors.js'
+import { checkSelection } from '../../runtime/trouble-selection.js'
 import {
   ENDPOINT_STATES,
   type ListedEndpoint,
+  listByImpact,
   listEndpoints as listStoredEndpoints,
   listUnhealthyEndpoints,
-  listWaitingEndpoints,
   MAX_ENDPOINTS,
+  type TroubleSelection,
   UNHEALTHY_STATES,
 } from '../../stats/endpoint-list.js'
 import type { StatsRange } from '../../stats/series.js'
 import { STATS_STEPS, type StatsStep } from '../../stats/slots.js'
 import { toGregorian } from '../../values/gregorian-time.js'
-import { decodeSortKey, encodeSortKey, type SortKey } from '../../wire/cursor.js'
-import { invalidStartKey, type ListRequest } from '../../wire/list.js'
+import {
+  decodeImpactPlace,
+  decodeSortKey,
+  encodeImpactPlace,
+  encodeSortKey,
+  type SortKey,
+} from '../../wire/cursor.js'
+import type { ListRequest } from '../../wire/list.js'
 import { getQueryValue } from '../../wire/query.js'
 import { endpointJson, foundEndpointJson, statsJson, webhookHealthJson } from '../../wire/stats-json.js'
+import { parseSelection, toSelectionFailure } from '../../wire/webhook-job-json.js'
 import type { JsonObject } from '../../wire/webhook-json.js'
 import { decodeStart } from '../paginate.js'
 import {
@@ -32,7 +41,7 @@ import {
 } from './context.js'
 
 /** Orders of the list of unhealthy webhooks, other than by id. */
-const SORTS = ['waiting']
+const SORTS = ['impact']
 const STEPS: readonly string[] = STATS_STEPS.map(String)
 
 function rangeOf(context: OperationContext): StatsRange {
@@ -121,30 +130,42 @@ async function foundJson(
   return endpoints.map((endpoint) => foundEndpointJson(endpoint, names.get(endpoint.accountId)))
 }
 
-/** Without pages: what is sorted changes all the time. */
-async function listWaiting(context: OperationContext): Promise<OperationResult> {
-  const { pageSize, startKey, filter } = limited(readListRequest(context))
-  if (startKey !== undefined) throw invalidInput([invalidStartKey(startKey)])
+/** The conditions of the query. Throws `InvalidInput`. */
+async function selectionOf(context: OperationContext): Promise<TroubleSelection> {
+  const given = parseSelection((name) => getQueryValue(context.query, name))
+  const selection = await translateFailures((async () => checkSelection(given))(), toSelectionFailure)
+  const { accountId } = selection
+  if (accountId !== undefined && (await context.deps.core().auth.lineages.lineage(accountId)).length === 0)
+    throw notFound(accountId, 'account')
   const state = enumValue(context, 'state', UNHEALTHY_STATES)
-  const { endpoints, isTruncated } = await listWaitingEndpoints(context.deps.core().endpoints, {
+  return { ...selection, ...(state !== undefined && { states: [state] }) }
+}
+
+/** A page of those that hurt most. Each page compares all that are selected. */
+async function listRanked(context: OperationContext, selection: TroubleSelection): Promise<OperationResult> {
+  const { pageSize, startKey, filter } = limited(readListRequest(context))
+  const after = decodeStart(startKey, decodeImpactPlace)
+  const { endpoints, next, isTruncated } = await listByImpact(context.deps.core().endpoints, {
+    ...selection,
     limit: pageSize!,
-    ...(state !== undefined && { states: [state] }),
+    ...(after && { after }),
   })
   const all = await foundJson(context, endpoints)
   const items = filter ? all.filter(filter) : all
-  return { data: items, page: { items, ...(isTruncated && { isTruncated }) } }
+  const rest = { ...(next && { nextStartKey: encodeImpactPlace(next) }), ...(isTruncated && { isTruncated }) }
+  return { data: items, page: { items, ...rest }, ...(startKey !== undefined && { startKey }) }
 }
 
 export const listUnhealthyWebhooks: Operation = async (context) => {
-  if (enumValue(context, 'sort', SORTS) !== undefined) return listWaiting(context)
+  const selection = await selectionOf(context)
+  if (enumValue(context, 'sort', SORTS) !== undefined) return listRanked(context, selection)
   const request = readListRequest(context)
-  const state = enumValue(context, 'state', UNHEALTHY_STATES)
   return listResult<ListedEndpoint, string>(limited(request), {
     start: placeOf(request.startKey)?.[1],
     async read(limit, afterId) {
       const { endpoints, nextId } = await listUnhealthyEndpoints(context.deps.core().endpoints, {
+        ...selection,
         limit,
-        ...(state !== undefined && { states: [state] }),
         ...(afterId !== undefined && { afterId }),
       })
       return { rows: endpoints, next: nextId }

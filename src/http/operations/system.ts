@@ -21,6 +21,7 @@ import {
   validateBody,
 } from './context.js'
 import { explainedJson, filteredStates } from './deliveries.js'
+import { countWebhooks } from './webhook-jobs.js'
 
 /** Deliveries per query. */
 const BATCH_SIZE = 500
@@ -34,7 +35,8 @@ export const readHolds: Operation = async ({ deps }) => ({
 })
 
 export const setHold: Operation = async (context) => {
-  const { isHeld, accountId } = parseHold(validateBody(context, holdSchema, validateHold))
+  const { isHeld, accountId, isDryRun } = parseHold(validateBody(context, holdSchema, validateHold))
+  if (isDryRun) return countWebhooks(context, { action: 'hold', accountId })
   const { hold, release } = context.deps.core().holds
   return {
     data: holdsJson(await (isHeld ? hold : release)(accountId)),

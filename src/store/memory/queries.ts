@@ -54,14 +54,15 @@ function rowsOf(state: State, query: DeliveryQuery): Row[] {
   return found
 }
 
-export function countReplayable(state: State, query: ReplayableQuery): number {
+export function countReplayable(state: State, query: ReplayableQuery): ReadonlyMap<string, number> {
   const states = new Set(query.states.filter(isTerminal))
   const hooks = query.hooks && new Set(query.hooks)
   const { reason, includeRecovered } = query
-  let count = 0
+  const counts = new Map<string, number>()
   for (const webhookId of new Set(query.webhookIds)) {
     const endpoint = state.endpoints.get(webhookId)
     if (!endpoint) continue
+    let count = 0
     for (const [, row] of walk(endpoint.deliveries, true)) {
       const { source } = row
       if (!states.has(effectiveStateName(row)) || !isWithin(row.accepted.ms, query)) continue
@@ -70,8 +71,9 @@ export function countReplayable(state: State, query: ReplayableQuery): number {
       if (reason !== undefined && reasonOf(row) !== reason) continue
       if (includeRecovered || !replaysOf(row)?.hasRecovered) count += 1
     }
+    if (count > 0) counts.set(webhookId, count)
   }
-  return count
+  return counts
 }
 
 /** As `effectiveState` returns it. */
@@ -115,8 +117,8 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
 export function eventOf(state: State, accountId: string | undefined, eventId: string) {
   const event = state.events.get(eventId)
   if (!event?.rows) return undefined
-  const { position, accountId: eventAccountId, hook } = event
-  const found = { accountId: eventAccountId, hook }
+  const { position, accountId: eventAccountId, hook, callId } = event
+  const found = { accountId: eventAccountId, hook, ...(callId !== undefined && { callId }) }
   if (accountId === undefined) return found
   for (const { deliveries, replays } of state.endpointsByAccount.get(accountId) ?? [])
     if (valueAt(deliveries, position) || replays?.has(position)) return found

@@ -43,6 +43,7 @@ function bodiesOf({ bodies }: NewEvent, sequence: number): readonly string[] {
 export class StoredEvent implements StoredEventFact {
   readonly id: string
   readonly accountId: string
+  readonly callId: string | undefined
   readonly hook: string
   /** That of its first deliveries. */
   readonly position: number
@@ -55,6 +56,7 @@ export class StoredEvent implements StoredEventFact {
   constructor(event: NewEvent, sequence: number, hasDeliveries: boolean) {
     this.id = event.id
     this.accountId = event.accountId
+    this.callId = event.callId
     this.hook = event.hook
     this.position = event.position!
     this.sequence = sequence

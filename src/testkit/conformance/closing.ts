@@ -22,7 +22,7 @@ export function closingRules(rule: DefineRule): void {
   })
 
   rule('after close, every method rejects with StoreUnavailable', async (fixture) => {
-    const { accounts, tokens, webhooks, deliveries, openLegs, replays, holds, encryption, stats } =
+    const { accounts, tokens, webhooks, deliveries, openLegs, replays, holds, encryption, stats, callIndex } =
       fixture.store
     const { lease } = fixture.node
     const group = fixture.node.group({ accepted: [acceptanceOf(newEvent())] })
@@ -80,6 +80,12 @@ export function closingRules(rule: DefineRule): void {
       holds.list(),
       holds.put('account'),
       holds.remove('account'),
+      callIndex.write({ events: [], numbers: [] }),
+      callIndex.events({ accountId: 'account', limit: 1 }),
+      callIndex.calls({ numbers: [1], limit: 1 }),
+      callIndex.erase({ accountId: 'account' }, 1),
+      callIndex.trim('account', 1, 1),
+      callIndex.prune({ events: { beforeMs: 1, max: 1 }, numbers: { beforeMs: 1, max: 1 } }, 1),
       encryption.record(),
       encryption.replaceRecord('record', undefined),
       encryption.encryptedRows('webhook', undefined, 1),
@@ -112,6 +118,17 @@ export function durabilityRules(rule: DefineRule): void {
     await fixture.store.holds.put('account')
     const reopened = await fixture.reopen()
     assert.deepEqual(await reopened.holds.list(), ['account'])
+  })
+
+  rule('the call index survives a restart', async (fixture) => {
+    const { id, accountId, hook, timestampMs } = newEvent({ callId: 'call' })
+    await fixture.acceptOne(acceptanceOf(newEvent({ id, callId: 'call' }), []))
+    const row = { accountId, callId: 'call', source: 'switch', acceptedMs: fixture.now() }
+    const event = { ...row, id, hook, sequence: 1, timestampMs, isInternalLeg: false }
+    await fixture.store.callIndex.write({ events: [event], numbers: [{ ...row, number: 7, eventId: id }] })
+    const { callIndex } = await fixture.reopen()
+    assert.deepEqual(await callIndex.events({ eventId: id, limit: 9 }), [event])
+    assert.deepEqual(await callIndex.calls({ numbers: [7], limit: 9 }), [row])
   })
 
   rule('the encryption record and replaced ciphertexts survive a restart', async (fixture) => {

@@ -182,7 +182,7 @@ export function deliveryRules(rule: DefineRule): void {
       const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
       const { deliveries } = fixture.store
       const event = newEvent({ accountId: 'child', callId: 'call', hook: 'channel_answer' })
-      const found = { accountId: 'child', hook: 'channel_answer' }
+      const found = { accountId: 'child', hook: 'channel_answer', callId: 'call' }
       const expectFound = async (accountIds: readonly (string | undefined)[]) => {
         for (const accountId of [undefined, 'account', 'other', 'child', 'unknown']) {
           const expected = accountIds.includes(accountId) ? found : undefined

@@ -1,6 +1,7 @@
 import { acceptRules } from './accept.js'
 import { accountRules } from './accounts.js'
 import { attemptRules } from './attempts.js'
+import { callIndexRules } from './call-index.js'
 import { changeRules } from './changes.js'
 import { closingRules, durabilityRules } from './closing.js'
 import { crashRules } from './crashes.js'
@@ -97,6 +98,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['open legs', openLegRules],
     ['encryption', encryptionRules],
     ['holds', holdRules],
+    ['call index', callIndexRules],
     ['endpoints', endpointRules],
     ['statistics', statsRules],
     ['closing', closingRules],

@@ -282,7 +282,8 @@ export function replayRules(rule: DefineRule): void {
       for (const query of queriesOf(webhooks, startMs)) {
         const found = query.webhookIds.flatMap((id) => rows.get(id) ?? [])
         const expected = found.filter((row) => isReplayable(row, query)).length
-        assert.equal(await fixture.store.deliveries.countReplayable(query), expected, JSON.stringify(query))
+        const counted = await fixture.store.deliveries.countReplayable(query)
+        assert.equal(sumOf(counted), expected, JSON.stringify(query))
         counts.add(expected)
       }
       assert.ok(counts.size > 9, 'the conditions select differently')
@@ -294,14 +295,18 @@ export function replayRules(rule: DefineRule): void {
     for (const webhook of [first, second, second]) await ended(fixture, webhook, 'exhausted')
     const unknown = Array.from({ length: 998 }, freshEventId)
     const query = { states: ['exhausted'], includeRecovered: false } as const
-    const count = (webhookIds: readonly string[]) =>
-      fixture.store.deliveries.countReplayable({ ...query, webhookIds })
-    assert.equal(await count([second.id, ...unknown, first.id]), 3)
-    assert.equal(await count([second.id, first.id, second.id]), 3, 'each once')
-    assert.equal(await count(unknown), 0)
-    assert.equal(await count([]), 0)
+    const count = async (webhookIds: readonly string[]) =>
+      Object.fromEntries(await fixture.store.deliveries.countReplayable({ ...query, webhookIds }))
+    const all = { [first.id]: 1, [second.id]: 2 }
+    assert.deepEqual(await count([second.id, ...unknown, first.id]), all)
+    assert.deepEqual(await count([second.id, first.id, second.id]), all, 'each once')
+    assert.deepEqual(await count(unknown), {})
+    assert.deepEqual(await count([]), {})
   })
 }
+
+const sumOf = (counts: ReadonlyMap<string, number>) =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0)
 
 const isReplayable = (
   { lane, state, acceptedMs, hook, reason, replays }: StoredDelivery,

@@ -36,6 +36,7 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   webhook_id: { ...pathParameter('webhook_id', 'Id of a webhook.'), schema: ID },
   delivery_id: { ...pathParameter('delivery_id', 'Id of a delivery.'), schema: ID },
   replay_id: { ...pathParameter('replay_id', 'Id of a replay.'), schema: ID },
+  job_id: { ...pathParameter('job_id', 'Id of a job.'), schema: ID },
   call_id: pathParameter('call_id', 'Id of a call leg, percent-encoded as one path segment.'),
   sample_id: pathParameter('sample_id', 'Name from the list of samples, or id of a hook.'),
 
@@ -115,10 +116,32 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
       enum: ['failing', 'paused', 'disabled'],
     },
   ),
-  unhealthy_sort: queryParameter(
-    'sort',
-    'What `waiting` sorts is not paged: up to 200 webhooks, those for which most deliveries wait first.',
-    { type: 'string', enum: ['waiting'] },
+  unhealthy_sort: queryParameter('sort', '`impact`: those first that hurt most. Default: by id.', {
+    type: 'string',
+    enum: ['impact'],
+  }),
+  unhealthy_account: queryParameter('account_id', 'Only webhooks of this account, without those below it.', {
+    type: 'string',
+  }),
+  unhealthy_cause: queryParameter(
+    'cause',
+    'Only webhooks with this `cause`, or whose last response had this status, as `503`.',
+    { type: 'string' },
+  ),
+  unhealthy_host: queryParameter(
+    'host',
+    'Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`.',
+    { type: 'string' },
+  ),
+  unhealthy_since: queryParameter(
+    'since',
+    'Only webhooks that have failed since this time or a later one: Gregorian seconds, or ISO 8601.',
+    { type: ['integer', 'string'] },
+  ),
+  unhealthy_until: queryParameter(
+    'until',
+    'Only webhooks that have failed since this time or an earlier one: Gregorian seconds, or ISO 8601.',
+    { type: ['integer', 'string'] },
   ),
   delivery_state: queryParameter('state', 'Only deliveries in this state.', { type: 'string' }),
   search_account: queryParameter('account_id', 'Only deliveries to webhooks of this account.', {

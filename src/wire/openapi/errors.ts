@@ -103,14 +103,16 @@ export function errorStatuses(route: Route): readonly string[] {
       ids.length > 0 ||
         route.isIngest === true ||
         isIssue ||
-        route.operation === 'setHold' ||
+        /^(setHold|startJob|listUnhealthyWebhooks)$/.test(route.operation) ||
         route.path.includes('{account_id}'),
     ],
     ['406', true],
     [
       '409',
       route.isIngest === true ||
-        /^(create(Child)?Account|createUser|deleteAccount|replay\w+|set\w*Replay)$/.test(route.operation),
+        /^(create(Child)?Account|createUser|deleteAccount|replay\w+|set\w*Replay|setJob)$/.test(
+          route.operation,
+        ),
     ],
     ['412', /^(replace|patch|delete)(Webhook|Account|User)$/.test(route.operation)],
     ['413', route.bodyKind !== 'none'],
@@ -121,7 +123,7 @@ export function errorStatuses(route: Route): readonly string[] {
       isLogin ||
         route.isIngest === true ||
         route.isStream === true ||
-        /^(replay|checkAddress)/.test(route.operation),
+        /^(replay|checkAddress|startJob|setHold)/.test(route.operation),
     ],
     ['501', KEPT_BY_HOST.test(route.operation)],
     ['503', route.requiresToken || isLogin],

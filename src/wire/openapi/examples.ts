@@ -28,6 +28,7 @@ export const IDS: Readonly<Record<string, string>> = {
   webhook_id: webhookId,
   delivery_id: deliveryId,
   replay_id: replayId,
+  job_id: replayId,
   call_id: callId,
   sample_id: 'channel_create',
 }
@@ -265,6 +266,39 @@ export const MATCHES = [
 export const LOOKED_UP = [
   { type: 'call', id: callId, account_id: accountId, account_name: LOGIN.account_name },
 ]
+export const WHY = {
+  calls: [
+    {
+      account_id: accountId,
+      account_name: LOGIN.account_name,
+      call_id: callId,
+      events: [
+        {
+          id: eventId,
+          call_id: callId,
+          hook: 'channel_destroy',
+          sequence: 2,
+          happened_at: '2030-01-15T12:00:00.000Z',
+          accepted_at: '2030-01-15T12:00:00.012Z',
+          source: 'asterisk 127.0.0.1:5038',
+          wanted: false,
+          deliveries: [],
+          unmatched: [
+            {
+              why: 'hook',
+              explain: 'It is for other kinds of events.',
+              count: 1,
+              webhooks: [{ id: '7c2f90d1be5a4b33a0c4e86d19f5b728', name: 'Hangups', account_id: accountId }],
+            },
+          ],
+        },
+      ],
+      truncated: false,
+    },
+  ],
+  other_calls: [],
+  truncated: false,
+}
 export const CALL = {
   call_id: callId,
   legs: [
@@ -303,6 +337,17 @@ export const CALL = {
   records: 'part',
 }
 export const HOLDS = { all: false, accounts: [accountId] }
+export const WEBHOOK_JOB_REQUEST = { action: 'resume', host: 'crm.example.com' }
+export const WEBHOOK_JOB = {
+  id: replayId,
+  action: 'resume',
+  state: 'running',
+  count: 412,
+  changed: 100,
+  created_at: '2030-01-15T12:00:00.000Z',
+  host: 'crm.example.com',
+}
+export const WEBHOOK_COUNTS = { webhooks: 412, accounts: 97, deliveries: 18_204 }
 export const OVERVIEW = {
   pending: 18_204,
   oldest_due_seconds: 41.2,

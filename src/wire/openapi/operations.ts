@@ -60,6 +60,15 @@ const apiKey = {
   data: object({ api_key: text('The key.') }),
   example: example.API_KEY,
 } as const
+const why = {
+  body: { schema: ref('WhyQuestion'), example: { q: '+4930123456' } },
+  data: ref('Why'),
+  example: example.WHY,
+} as const
+const WHY =
+  'Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to ' +
+  'each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 ' +
+  'calls with the newest 50 events each. Nothing found is no error.'
 const secret = {
   tag: 'Webhooks',
   data: object({ secret: text('Signing key: `whsec_` and base64 (Standard Webhooks).') }),
@@ -121,10 +130,17 @@ const replay = {
   body: { schema: ref('ReplaySelection'), example: example.REPLAY_SELECTION },
   alternative: {
     status: 200,
-    description: 'With `dry_run`: the number of deliveries. Nothing is sent.',
+    description: 'With `dry_run`: what would be sent. Nothing is.',
     data: ref('ReplayCount'),
-    example: { count: 1204 },
+    example: { count: 1204, webhooks: 31, accounts: 8 },
   },
+} as const
+const webhookJob = { tag: 'Operator', data: ref('WebhookJob'), example: example.WEBHOOK_JOB } as const
+const dryRun = {
+  status: 200,
+  description: 'With `dry_run`: what is concerned. Nothing is changed.',
+  data: ref('WebhookCounts'),
+  example: example.WEBHOOK_COUNTS,
 } as const
 const { account_id: _, ...jobOfAllAccounts } = example.REPLAY_JOB
 const MERGE =
@@ -422,6 +438,18 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: listOf(ref('LookedUp')),
     example: example.LOOKED_UP,
   },
+  why: {
+    ...why,
+    tag: 'Deliveries',
+    summary: 'Find out why something was not delivered',
+    description: `${WHY} Events of the account, and deliveries to its webhooks.`,
+  },
+  whyAnywhere: {
+    ...why,
+    tag: 'Operator',
+    summary: 'Find out why something was not delivered, in all accounts',
+    description: `${WHY} ${OPERATORS}`,
+  },
   readOverview: {
     tag: 'Operator',
     summary: 'Read the state of the service',
@@ -446,8 +474,33 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
       'Other nodes follow within 10 s. A restart does not end a hold. Deliveries grow older meanwhile: those above the age of ' +
       `their webhook expire when they are released. ${OPERATORS}`,
     body: { schema: ref('Hold'), example: { held: true, account_id: example.HOLDS.accounts[0]! } },
-    data: ref('Holds'),
+    data: { anyOf: [ref('Holds'), ref('WebhookCounts')] },
     example: example.HOLDS,
+  },
+  startJob: {
+    ...webhookJob,
+    summary: 'Change webhooks of all accounts',
+    description:
+      'A job changes all that are selected when it runs, those of all accounts or of one. It survives restarts. What was not so when it was ' +
+      `requested stays, so that nothing is changed twice; the same request returns the job that has not ended. ${OPERATORS}`,
+    body: { schema: ref('WebhookJobRequest'), example: example.WEBHOOK_JOB_REQUEST },
+    alternative: dryRun,
+  },
+  listJobs: {
+    tag: 'Operator',
+    summary: 'List the jobs that change webhooks',
+    description: `Newest first. ${OPERATORS}`,
+    parameters: replays.parameters,
+    data: listOf(ref('WebhookJob')),
+    example: [example.WEBHOOK_JOB],
+  },
+  readJob: { ...webhookJob, summary: 'Read a job and its progress', description: OPERATORS },
+  setJob: {
+    ...webhookJob,
+    summary: 'Pause, continue or cancel a job',
+    description: `What it has changed stays changed. 409 if it has ended. ${OPERATORS}`,
+    body: { schema: ref('ReplayState'), example: { state: 'paused' } },
+    example: { ...example.WEBHOOK_JOB, state: 'paused' },
   },
   streamItems: {
     tag: 'Deliveries',
@@ -480,9 +533,21 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     tag: 'Operator',
     summary: 'List the webhooks of all accounts that need attention',
     description:
-      'Those that fail, are paused, or were disabled by the service; sorted by id. With `sort=waiting` the first 5,000 of them are ' +
-      'examined, and `truncated` says that there are more. Only for the token of an operator, otherwise 403.',
-    parameters: ['unhealthy_state', 'unhealthy_sort', 'page_size', 'start_key', ...FILTERS],
+      'Those that fail, are paused, or were disabled by the service. With `sort=impact` the first 5,000 that are selected, in the ' +
+      'order of ids, are compared for each page; the last page says with `truncated` that there are more. A page has at most 200. ' +
+      'Only for the token of an operator, otherwise 403.',
+    parameters: [
+      'unhealthy_state',
+      'unhealthy_account',
+      'unhealthy_cause',
+      'unhealthy_host',
+      'unhealthy_since',
+      'unhealthy_until',
+      'unhealthy_sort',
+      'page_size',
+      'start_key',
+      ...FILTERS,
+    ],
     data: listOf(ref('FoundEndpoint')),
     example: [
       { account_id: example.IDS.account_id, account_name: example.LOGIN.account_name, ...example.ENDPOINT },

@@ -3,9 +3,11 @@ import { accountSchema, userSchema } from '../../accounts/account-schema.js'
 import { eventSchema } from '../../delivery/event-schema.js'
 import { EXPLANATION_CODES } from '../../delivery/explain.js'
 import { REPLAY_RESULTS } from '../../delivery/replay-selection.js'
+import { UNMATCHED_REASONS } from '../../delivery/why.js'
 import { FAILURE_CAUSES } from '../../values/failure-cause.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
+import { WEBHOOK_ACTIONS } from '../../webhooks/actions.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { accountWireName } from '../account-fields.js'
 import {
@@ -18,6 +20,8 @@ import {
   replayStateSchema,
   tokenSchema,
   userAuthSchema,
+  webhookJobSchema,
+  whySchema,
 } from '../body-schemas.js'
 import { toWireEventName } from '../event-names.js'
 import { SETTING_NAMES } from '../field-names.js'
@@ -141,7 +145,16 @@ const health: JsonSchema = {
   },
 }
 
-const event = renameProperties(eventSchema, toWireEventName)
+const event = renameProperties(
+  {
+    ...eventSchema,
+    properties: {
+      ...eventSchema.properties,
+      answeredBy: renameProperties(eventSchema.properties.answeredBy, toWireEventName),
+    },
+  },
+  toWireEventName,
+)
 const { idempotency_key: _, hook, timestamp: __, ...eventFields } = event.properties ?? {}
 /** Without what the account in the path and the two names of a kind make optional. */
 const { required: ____, ...eventRules } = event
@@ -355,6 +368,31 @@ const explanationFields = {
   took: { type: 'number', description: 'Seconds after which the server answered, if that was too late.' },
   timeout: { type: 'number', description: 'The time limit of an attempt, in seconds, beside `took`.' },
 }
+const acceptedAt = isoTime('When it was accepted.')
+const whyAccount = {
+  account_id: text('Id of the account of the events.'),
+  account_name: text('Its name; absent if it was removed.'),
+}
+const whyEvent = {
+  id: text('Id of the event.'),
+  call_id: text('Id of its call leg.'),
+  hook: text('Event type, as in the catalogue.'),
+  sequence: integer('Number of the event within the leg: 1, 2, …'),
+  happened_at: isoTime('When it happened.'),
+  accepted_at: acceptedAt,
+  source: text(
+    'What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown.',
+  ),
+}
+const requiredWhyEvent = ['id', 'call_id', 'hook', 'sequence', 'happened_at', 'accepted_at']
+const whyReason = {
+  why: {
+    type: 'string',
+    description: 'Why a webhook has no delivery of the event, for programs and other languages.',
+    enum: [...UNMATCHED_REASONS],
+  },
+  explain: text('The same in a sentence.'),
+} as const
 /** Fields of a delivery that are part of the history of a call. */
 const CALL_DELIVERY_FIELDS = [
   'id',
@@ -487,7 +525,11 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     'account_id',
     ...requiredDeliveryFields,
   ]),
-  ReplayCount: object({ count: integer('Number of deliveries that would be sent again.') }),
+  ReplayCount: object({
+    count: integer('Number of deliveries that would be sent again.'),
+    webhooks: integer('Webhooks to which they would be sent.'),
+    accounts: integer('Accounts of these webhooks.'),
+  }),
   ReplayJob: object(
     {
       id: text('Id of the replay.'),
@@ -511,6 +553,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       reason: text('As requested.'),
       call_id: text('As requested.'),
       number: text('As requested.'),
+      host: text('As requested.'),
       include_recovered: flag('As requested.'),
       left_out: {
         type: 'array',
@@ -555,6 +598,98 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       label: text('The name of a webhook, the event type of a delivery or event, the realm of an account.'),
     },
     ['type', 'id', 'account_id'],
+  ),
+  WhyQuestion: whySchema,
+  Why: object(
+    {
+      calls: { type: 'array', description: 'Newest first.', items: ref('WhyCall') },
+      other_calls: {
+        type: 'array',
+        description: 'Further calls, newest first, at most 50.',
+        items: object({ ...whyAccount, call_id: text('Id of the call leg.'), accepted_at: acceptedAt }, [
+          'account_id',
+          'call_id',
+          'accepted_at',
+        ]),
+      },
+      delivery: ref('WhyDelivery'),
+      webhook: object(
+        {
+          ...whyAccount,
+          id: text('Id of the webhook.'),
+          name: text('Its name.'),
+          hook: text('Event type that it is for.'),
+          enabled: flag('Whether it is enabled.'),
+          disable_reason: disableReason,
+          deleted: flag('True: it was deleted.'),
+          deliveries: {
+            type: 'array',
+            description: 'Its newest 20, newest first.',
+            items: ref('WhyDelivery'),
+          },
+          unmatched: {
+            type: 'array',
+            description:
+              'The newest 20 events of the account that no webhook wanted, and why this one did not.',
+            items: object({ ...whyReason, ...whyEvent }, ['why', 'explain', ...requiredWhyEvent]),
+          },
+        },
+        ['account_id', 'id', 'name', 'hook', 'enabled', 'deliveries', 'unmatched'],
+      ),
+      truncated: flag(
+        'There are more calls of this number. Over all accounts those that are shown may not be the newest.',
+      ),
+    },
+    ['calls', 'other_calls', 'truncated'],
+  ),
+  WhyCall: object(
+    {
+      ...whyAccount,
+      call_id: text('Id of the call leg.'),
+      events: {
+        type: 'array',
+        description: 'Accepted events of all its legs, oldest first.',
+        items: object(
+          {
+            ...whyEvent,
+            wanted: flag('Whether any webhook matched.'),
+            deliveries: {
+              type: 'array',
+              description: 'Oldest first, at most 20.',
+              items: ref('WhyDelivery'),
+            },
+            unmatched: {
+              type: 'array',
+              description: 'Webhooks without a delivery of it, by reason.',
+              items: object({
+                ...whyReason,
+                count: integer('Their number.'),
+                webhooks: {
+                  type: 'array',
+                  description: 'The first 10 of them.',
+                  items: object({
+                    id: text('Id of the webhook.'),
+                    name: text('Its name.'),
+                    account_id: text('Id of its account.'),
+                  }),
+                },
+              }),
+            },
+          },
+          [...requiredWhyEvent, 'wanted', 'deliveries', 'unmatched'],
+        ),
+      },
+      truncated: flag('Older events, or some webhooks, are left out.'),
+    },
+    ['account_id', 'call_id', 'events', 'truncated'],
+  ),
+  WhyDelivery: object(
+    {
+      account_id: text('Id of the account of the webhook.'),
+      ...deliveryFields,
+      hook_name: text('Name of the webhook; absent if it is not stored any more.'),
+    },
+    ['account_id', ...requiredDeliveryFields],
   ),
   Match: object(
     {
@@ -645,6 +780,34 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       },
     },
     ['all', 'accounts'],
+  ),
+  WebhookCounts: object({
+    webhooks: integer('Webhooks that are concerned.'),
+    accounts: integer('Accounts of these webhooks.'),
+    deliveries: integer(
+      'Deliveries that wait for them. For webhooks of other nodes at most 1,000 of each are counted.',
+    ),
+  }),
+  WebhookJob: object(
+    {
+      id: text('Id of the job.'),
+      action: { type: 'string', enum: [...WEBHOOK_ACTIONS], description: 'What it does.' },
+      state: {
+        type: 'string',
+        enum: ['running', 'paused', 'cancelled', 'completed'],
+        description: 'The last two are final.',
+      },
+      count: integer('Webhooks that were selected when it was requested.'),
+      changed: integer('Webhooks that it has changed.'),
+      created_at: isoTime('Time of the request.'),
+      ended_at: isoTime('Time when it was completed or cancelled; absent before.'),
+      account_id: text('As requested.'),
+      cause: text('As requested.'),
+      host: text('As requested.'),
+      since: isoTime('As requested.'),
+      until: isoTime('As requested.'),
+    },
+    ['id', 'action', 'state', 'count', 'changed', 'created_at'],
   ),
   Overview: object(
     {
@@ -857,6 +1020,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ReplaySelection: replaySelectionSchema,
   ReplayState: replayStateSchema,
   Hold: holdSchema,
+  WebhookJobRequest: webhookJobSchema,
   Event: {
     ...eventRules,
     description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',

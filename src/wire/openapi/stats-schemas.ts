@@ -162,6 +162,10 @@ export const STATS_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       account_id: text('Id of the account of the webhook.'),
       account_name: text('Name of that account; absent if it was removed.'),
       ...endpointFields,
+      impact: integer(
+        'What `sort=impact` sorts by: deliveries that wait or were given up since its last success, plus 1, times the seconds ' +
+          'since it receives none. Absent in other orders.',
+      ),
     },
     ['account_id', ...requiredFields],
   ),

@@ -56,12 +56,12 @@ describe('/readyz', () => {
   })
 
   it('is 503 while the disk of the database file is nearly full', async () => {
-    const { code, body } = await answerOf({ disk: diskHealth(3 * 1024 * 1024) })
+    const { code, body } = await answerOf({ disk: diskHealth(3 * 1024 * 1024, 2 ** 30) })
     expect(code).toBe(503)
     expect(body.problems).toEqual([
       { part: 'disk', reason: 'the disk of the database file has only 3 MiB left' },
     ])
-    expect((await answerOf({ disk: diskHealth(16 * 1024 * 1024) })).code).toBe(200)
+    expect((await answerOf({ disk: diskHealth(16 * 1024 * 1024, 2 ** 30) })).code).toBe(200)
   })
 
   it('is 503 without a problem while the node starts or drains', async () => {
@@ -79,7 +79,7 @@ describe('/readyz', () => {
           outages: [{ network: 'public', sinceMs: 0 }],
           clockDeviationSeconds: 40,
         },
-        disk: diskHealth(2 ** 40),
+        disk: diskHealth(2 ** 40, 2 ** 41),
         sources: [source],
       },
       '/readyz?verbose=1',

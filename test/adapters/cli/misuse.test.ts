@@ -414,6 +414,30 @@ const COMMAND_LINES: readonly Misuse[] = [
     'rotate-secret --data FOLDER/none.db --to-file s',
     '--data: names a file that does not exist: none.db',
   ),
+  command('vacuum --data FOLDER/none.db', '--data: names a file that does not exist: none.db'),
+  command(
+    'vacuum --data postgres://u:hunter2@db/calls',
+    '--data: must name a file; a URL belongs to --postgres',
+  ),
+  command(
+    'vacuum --postgres postgres://u:hunter2@db/calls',
+    "--postgres: is a database of PostgreSQL, whose autovacuum reuses the space of removed rows: this command is for SQLite files, see 'hookswitch vacuum --help'",
+  ),
+  command('vacuum calls.db', "calls.db: is not a flag, see 'hookswitch vacuum --help'"),
+  {
+    ...command(
+      'vacuum',
+      'HOOKSWITCH_POSTGRES: is a database of PostgreSQL, whose autovacuum reuses the space of removed rows: this command is for SQLite files',
+    ),
+    env: { HOOKSWITCH_POSTGRES: 'postgres://u:hunter2@db/calls' },
+  },
+  {
+    ...command(
+      'vacuum --data FOLDER/text.db',
+      '--data: is not an SQLite database, but a file of another program, or its beginning is damaged: text.db',
+    ),
+    files: { 'text.db': 'x'.repeat(5_000) },
+  },
   command(
     'webhooks lst',
     "unknown command 'webhooks lst' (did you mean 'webhooks list'?), see 'hookswitch webhooks --help'",

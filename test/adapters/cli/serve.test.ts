@@ -307,9 +307,14 @@ describe('serve', () => {
     }
     const gauge = async () => {
       const { value } = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text())
-      return ['public', 'private', 'loopback'].map((network) => value('hookswitch_outage', { network }))
+      return ['public', 'private', 'loopback'].map(
+        (network) => value('hookswitch_outage_start_timestamp_seconds', { network })! > 0,
+      )
     }
-    expect([await readiness(), await gauge()]).toEqual([{ code: 200, status: 'ready' }, [0, 0, 0]])
+    expect([await readiness(), await gauge()]).toEqual([
+      { code: 200, status: 'ready' },
+      [false, false, false],
+    ])
     await hs.publish({ hook: 'channel_create', accountId: 'acme', callId: 'one' })
     await vi.waitFor(() => expect(hs.nodeHealth().outages).toHaveLength(1))
     const since = expect.stringMatching(/^20\d\d-.*Z$/)
@@ -318,7 +323,7 @@ describe('serve', () => {
       status: 'ready',
       outages: [{ network: 'loopback', since }],
     })
-    expect(await gauge()).toEqual([0, 0, 1])
+    expect(await gauge()).toEqual([false, false, true])
     expect(written.stderr).toContain('no receiver of this network answers')
     isDown = false
     await hs.publish({ hook: 'channel_create', accountId: 'acme', callId: 'two' })

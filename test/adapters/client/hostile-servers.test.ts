@@ -116,7 +116,7 @@ describe('the client against hostile servers', () => {
     await expect(client.accountId()).rejects.toMatchObject({
       code: 'network',
       status: undefined,
-      message: 'PUT /api_auth: no complete response from the server (ECONNREFUSED)',
+      message: `PUT /api_auth: no complete response from 127.0.0.1:${port} (ECONNREFUSED)`,
     })
   })
 

@@ -12,20 +12,35 @@ const scrape = async (metrics: { text(): Promise<string> }) => parseExposition(a
 
 const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_deliveries_pending', value: 7 },
+  { name: 'hookswitch_deliveries_pending_limit', value: 1_000 },
+  { name: 'hookswitch_account_backlog_ratio', value: 0.25 },
   { name: 'hookswitch_history_bytes', value: 4_096 },
   { name: 'hookswitch_history_limit_bytes', value: 0 },
   { name: 'hookswitch_oldest_due_seconds', value: 1.5 },
+  { name: 'hookswitch_oldest_waiting_seconds', label: 'pending', value: 90 },
+  { name: 'hookswitch_oldest_waiting_seconds', label: 'held', value: 0 },
   { name: 'hookswitch_in_flight', value: 3 },
   { name: 'hookswitch_streams', value: 2 },
+  { name: 'hookswitch_endpoints', value: 9 },
   { name: 'hookswitch_endpoints_paused', label: 'waiting', value: 2 },
   { name: 'hookswitch_endpoints_paused', label: 'probing', value: 1 },
-  { name: 'hookswitch_outage', label: 'public', value: 1 },
-  { name: 'hookswitch_outage', label: 'private', value: 0 },
-  { name: 'hookswitch_outage', label: 'loopback', value: 0 },
+  { name: 'hookswitch_outage_start_timestamp_seconds', label: 'public', value: 1_900_000_000 },
+  { name: 'hookswitch_outage_start_timestamp_seconds', label: 'private', value: 0 },
+  { name: 'hookswitch_outage_start_timestamp_seconds', label: 'loopback', value: 0 },
   { name: 'hookswitch_node_problem', label: 'store', value: 1 },
   { name: 'hookswitch_node_problem', label: 'lease', value: 0 },
   { name: 'hookswitch_node_problem', label: 'feed', value: 0 },
+  { name: 'hookswitch_node_problem', label: 'disk', value: 0 },
+  { name: 'hookswitch_last_commit_timestamp_seconds', value: 1_900_000_001 },
+  { name: 'hookswitch_feed_lag_seconds', value: 2.5 },
   { name: 'hookswitch_clock_deviation_seconds', value: -40 },
+  { name: 'hookswitch_event_loop_delay_seconds', value: 0.01 },
+  { name: 'hookswitch_resident_memory_bytes', value: 100 },
+  { name: 'hookswitch_memory_limit_bytes', value: 400 },
+  { name: 'hookswitch_heap_bytes', value: 50 },
+  { name: 'hookswitch_heap_limit_bytes', value: 200 },
+  { name: 'hookswitch_disk_free_bytes', value: 700 },
+  { name: 'hookswitch_disk_bytes', value: 800 },
 ]
 const SWITCH = 'freeswitch "a":8021'
 const SOURCE_READINGS: readonly GaugeReading[] = [
@@ -211,7 +226,7 @@ describe('prometheusMetrics shared by two instances', () => {
         { name: 'hookswitch_deliveries_pending', value: 3 },
         { name: 'hookswitch_oldest_due_seconds', value: 0.5 },
         { name: 'hookswitch_endpoints_paused', label: 'waiting', value: 1 },
-        { name: 'hookswitch_outage', label: 'public', value: 1 },
+        { name: 'hookswitch_outage_start_timestamp_seconds', label: 'public', value: 1_900_000_009 },
         { name: 'hookswitch_clock_deviation_seconds', value: 10 },
       ],
       ended.signal,
@@ -220,7 +235,7 @@ describe('prometheusMetrics shared by two instances', () => {
     expect(both.value('hookswitch_deliveries_pending')).toBe(10)
     expect(both.value('hookswitch_oldest_due_seconds')).toBe(1.5)
     expect(both.value('hookswitch_endpoints_paused', { state: 'waiting' })).toBe(3)
-    expect(both.value('hookswitch_outage', { network: 'public' })).toBe(1)
+    expect(both.value('hookswitch_outage_start_timestamp_seconds', { network: 'public' })).toBe(1_900_000_009)
     expect(both.value('hookswitch_clock_deviation_seconds')).toBe(-40)
     ended.abort()
     expect((await scrape(metrics)).value('hookswitch_deliveries_pending')).toBe(7)

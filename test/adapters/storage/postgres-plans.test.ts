@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionSettings } from '../../../adapters/storage/postgres/session.js'
 import { accountStatements } from '../../../adapters/storage/postgres/sql/accounts.js'
 import { attemptStatement } from '../../../adapters/storage/postgres/sql/attempts.js'
+import { callIndexStatements } from '../../../adapters/storage/postgres/sql/call-index.js'
 import { deliveryStatements } from '../../../adapters/storage/postgres/sql/deliveries.js'
 import { eraseStatements } from '../../../adapters/storage/postgres/sql/erase.js'
 import { historyStatement } from '../../../adapters/storage/postgres/sql/history-bytes.js'
@@ -40,6 +41,9 @@ const EXEMPT = new Set([
 ])
 const SMALL = new Set(['inbox', 'incoming', 'node', 'shard', 'store_clock'])
 
+/** Tables of the call index, in which a search examines as many rows as it returns. */
+const INDEXED = new Set(['unwanted_event', 'call_number'])
+
 /** Tables whose rows the lists return. */
 const LISTED = new Set(['waiting', 'attempt'])
 
@@ -69,6 +73,11 @@ const sets: Record<string, Record<string, Statement>> = {
   replays: replayStatements(SCHEMA),
   erase: eraseStatements(SCHEMA),
   mentions: mentionStatements(SCHEMA),
+  callIndex: Object.fromEntries(
+    Object.values(callIndexStatements(SCHEMA))
+      .flat()
+      .map((statement) => [statement.name, statement]),
+  ),
 }
 const statements = Object.values(sets)
   .flatMap((set) => Object.values(set))
@@ -122,6 +131,8 @@ describe.skipIf(!server)('query plans', () => {
     return [...table.filter((name) => !SMALL.has(name)), ...(node.Plans ?? []).flatMap(scannedTables)]
   }
 
+  const scansOf = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(scansOf)]
+
   /** Whether a LIMIT sorts all rows of a list first, not only the pages of several lists. */
   function sortsBeforeLimit(node: PlanNode): boolean {
     const below = node.Plans ?? []
@@ -156,6 +167,21 @@ describe.skipIf(!server)('query plans', () => {
       expect(sorting).toEqual([])
     })
   }
+
+  it('read the call index without sorting, filtering or skipping rows', async () => {
+    await client.query('analyze')
+    const reading = Object.values(sets.callIndex!).filter(({ name }) =>
+      /^call_index_(event|events_of_.*|calls_of_.*)$/.test(name),
+    )
+    expect(reading).toHaveLength(6)
+    for (const statement of reading) {
+      const scans = scansOf(await planOf(statement)).filter((scan) =>
+        INDEXED.has(scan['Relation Name'] ?? ''),
+      )
+      expect(scans, statement.name).not.toEqual([])
+      for (const scan of scans) expect(scan['Node Type'], statement.name).toMatch(/^Index Scan/)
+    }
+  })
 
   it('find every page of the attempts of an account with many webhooks, in whatever order they were made', async () => {
     await client.query('begin')
@@ -238,6 +264,10 @@ insert into hookswitch.waiting (position, event, lane, accepted_ms, webhook_key,
 insert into hookswitch.replay (id, account_id, state, created_ms, ended_ms, revision, doc)
   select 'r' || i, 'a' || i % 200, case when i % 50 = 0 then 'running' else 'completed' end, i,
     case when i % 50 > 0 then i end, 1, '{}' from generate_series(1, 5000) i;
+insert into hookswitch.unwanted_event (accepted_ms, timestamp_ms, sequence, is_internal, id, account_id, call_id, hook, source)
+  select i, i, 1, false, 'u' || i, 'a' || i % 200, 'c' || i / 3, 'channel_create', 'x' from generate_series(1, 50000) i;
+insert into hookswitch.call_number (number, accepted_ms, account_id, call_id, source)
+  select i / 7, i, 'a' || i % 200, 'c' || i / 3, 'x' from generate_series(1, 50000) i;
 insert into hookswitch.change (fence, n, webhook_id) select i % 20, i, 'w' || i % 2000 from generate_series(1, 5000) i;
 insert into hookswitch.idempotency (until_ms, sequence, account_id, key, event_id, body_hash, call_id)
   select i, 1, 'a' || i % 200, 'k' || i, 'e' || i, 'x', 'c' || i / 3 from generate_series(1, 50000) i;

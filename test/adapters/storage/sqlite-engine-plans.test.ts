@@ -73,6 +73,7 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/^select count\(\*\) as entries/, 'a subquery of limited size'],
   [/^select position, counted from \(/, 'a subquery of limited size'],
   [/from pragma_page_count/, 'one row each'],
+  [/select key from \(select key, accepted_ms from/, 'a subquery of limited size'],
   [/indexed by hookswitch_replay_unfinished/, 'an index of what it returns'],
   [/from hookswitch_stat\s+where step = \? and slot in/, 'the slots of the query, which are given as JSON'],
   [/^delete from hookswitch_stat_writer/, 'one row per instance of the last 35 days'],

@@ -120,6 +120,7 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, rollsBack =
     replays: createPortClient('replays', request),
     holds: createPortClient('holds', request),
     stats: createPortClient('stats', request),
+    callIndex: createPortClient('callIndex', request),
     encryption: createPortClient('encryption', request),
     webhooks: createPortClient('webhooks', request),
     deliveries: {

@@ -62,6 +62,30 @@ describe('an account that the dial plan sets', () => {
     expect(published[0]).toMatchObject({ hook: 'channel_create', accountId: 'acme' })
   })
 
+  it('of a dialled leg is the last that is set before its first event', async () => {
+    const { server, connects, published } = await startAmiSource({ accountOf })
+    const { send } = await server.connected(0)
+    await until(() => connects() === 1)
+    const callee = { Channel: 'PJSIP/2001-1', ChannelState: 0, Linkedid: ID }
+    const named = (over: object) =>
+      Object.fromEntries(Object.entries(over).map(([name, value]) => [`Dest${name}`, value]))
+    const as = (value: string) => ({ ...callee, ChanVariable: `ACCOUNT_ID=${value}` })
+    send(channelEvent('Newchannel', OTHER, T0, as('')))
+    send(channelEvent('NewConnectedLine', OTHER, T0, as('of the caller')))
+    // A pre-dial handler: Dial(PJSIP/2001,,b(handler^s^1)).
+    send(channelEvent('Newexten', OTHER, T0, { ...as('of the caller'), Application: 'Set' }))
+    send(channelEvent('VarSet', OTHER, T0, { ...as('of the phone'), Variable: 'ACCOUNT_ID' }))
+    const dest = named({ Uniqueid: OTHER, ...as('of the phone'), CallerIDNum: '2001' })
+    send(channelEvent('DialBegin', ID, T0, { ...dest, ChanVariable: 'ACCOUNT_ID=of the caller' }))
+    send(channelEvent('Hangup', OTHER, T0, { ...as('too late'), Cause: 0 }))
+    await until(() => published.length === 3)
+    expect(published.map(({ callId, accountId }) => `${callId} ${accountId}`).sort()).toEqual([
+      `${ID} of the caller`,
+      `${OTHER} of the phone`,
+      `${OTHER} of the phone`,
+    ])
+  })
+
   it('is not changed by later variables, nor known by those of an unknown or ended leg', async () => {
     const { server, connects, published, source } = await startAmiSource({ accountOf })
     const { send } = await server.connected(0)

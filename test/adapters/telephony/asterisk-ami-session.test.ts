@@ -168,7 +168,23 @@ describe('an AMI source', () => {
     send(channelEvent('Hangup', ID, T0 + 900, { Cause: 16 }))
     await until(() => published.length === 2)
     const problems = emitted.flatMap(([name, { message }]) => (name === 'problem' ? [message] : []))
-    expect([problems, reasons()]).toEqual([['a message above 8 MiB is skipped'], []])
+    expect([problems, reasons()]).toEqual([
+      [expect.stringMatching(/^a message above 8 MiB: 94\d{5} bytes are skipped$/)],
+      [],
+    ])
+  })
+
+  it('bytes that belong to no message are reported once, and counted until the end of the connection', async () => {
+    const { server, published, of, reasons } = await startAmiSource()
+    const { send, socket } = await server.connected(0)
+    for (let n = 0; n < 500; n += 1) send('Uniqueid: 1\r\n\r\n')
+    send(channelEvent('Newchannel', ID, T0))
+    await until(() => published.length === 1)
+    const problems = () => of('problem').map(({ message }) => message)
+    expect(problems()).toEqual(['bytes that belong to no message: 13 bytes are skipped'])
+    socket.destroy()
+    await until(() => reasons().length === 1)
+    expect(problems().slice(1)).toEqual(['6487 more bytes were skipped at 499 places of the connection'])
   })
 
   it('while the service is full the switch must wait, and nothing is dropped', async () => {

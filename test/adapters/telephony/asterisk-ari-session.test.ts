@@ -61,7 +61,14 @@ describe('an ARI source', () => {
     const { server, reasons } = await startAriSource()
     server.responses.upgrade = () => 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
     await until(() => reasons().length === 1)
-    expect(reasons()[0]).toBe('it does not open a WebSocket')
+    expect(reasons()[0]).toBe('the switch answered 200 to /events')
+  })
+
+  it('a switch without /events is reported with its status', async () => {
+    const { server, reasons } = await startAriSource()
+    server.responses.upgrade = () => 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'
+    await until(() => reasons().length === 1)
+    expect(reasons()[0]).toBe('the switch answered 404 to /events: is the module res_ari_events loaded?')
   })
 
   it('a server without ARI at this path is reported with a hint about the url', async () => {

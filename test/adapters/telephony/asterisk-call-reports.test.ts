@@ -2,9 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { parseAmiEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiMessage } from '../../../adapters/telephony/asterisk/ami-message.js'
 import { parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
+import type { SwitchEvent } from '../../../adapters/telephony/asterisk/switch-event.js'
 import { OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
 import { createTracer, SWITCH_EVENTS, traceOf } from './asterisk-scenarios.js'
-import { A, B, channel, channelEvent, hangupEvent, T0, UP_STATE } from './asterisk-switch-events.js'
+import {
+  A,
+  B,
+  bridgeEvent,
+  channel,
+  channelEvent,
+  hangupEvent,
+  T0,
+  UP_STATE,
+} from './asterisk-switch-events.js'
 
 const ALL = {
   optionalHooks: OPTIONAL_HOOKS,
@@ -94,6 +104,19 @@ describe('what Asterisk reports of a call', () => {
     }
   })
 
+  it('of the recorded conference is who joins and leaves, with how many phones are in it then', () => {
+    const events = reportedIn('AMI').filter(({ hook }) => hook.startsWith('conference_'))
+    const rows = events.map(({ hook, callId, name, members }) => [hook, callId, name, members])
+    expect(rows).toEqual([
+      ['conference_join', '1795174218.83', 'team', 1],
+      ['conference_join', '1795174218.84', 'team', 2],
+      ['conference_join', '1795174219.91', 'team', 3],
+      ['conference_leave', '1795174219.91', 'team', 2],
+      ['conference_leave', '1795174218.84', 'team', 1],
+      ['conference_leave', '1795174218.83', 'team', 0],
+    ])
+  })
+
   it('of the recorded transfers and keys is the same over AMI and ARI', () => {
     const shared = (stream: 'AMI' | 'ARI') =>
       essence(reportedIn(stream).filter(({ hook }) => /transfer|dtmf/.test(hook)))
@@ -131,11 +154,11 @@ describe('what Asterisk reports of a call', () => {
     expect(events[3]).toMatchObject({ queueId: 'support', waitingSeconds: 0, ...agent })
   })
 
-  it('of the recorded parked call has its slot, and its return to the parker', () => {
+  it('of the recorded parked call has its slot, and that nobody answered when its time was over', () => {
     const events = reportedIn('AMI').filter(({ hook }) => hook === 'parking')
     expect(events.map(({ callId, eventName, parkingSlot }) => [callId, eventName, parkingSlot])).toEqual([
       ['1795174213.61', 'PARK_PARKED', '701'],
-      ['1795174213.61', 'PARK_RETRIEVED', '701'],
+      ['1795174213.61', 'PARK_ABANDONED', '701'],
     ])
   })
 
@@ -152,6 +175,30 @@ describe('what Asterisk reports of a call', () => {
     )
     expect(retrieved).toMatchObject({ hook: 'parking', eventName: 'PARK_RETRIEVED', otherLegCallId: B })
     expect(abandoned).toMatchObject({ hook: 'parking', eventName: 'PARK_ABANDONED', parkingSlot: '701' })
+  })
+
+  it('of a parked call whose time is over is retrieved by who answers it, or abandoned', () => {
+    const timedOut = ami('ParkedCallTimeOut', A, ...parkee(A))
+    const returns = channel(B, { name: 'PJSIP/2001-1', state: 0, callerNumber: '2001' })
+    const events = (...rest: readonly SwitchEvent[]) =>
+      reportsOf(
+        channelEvent('created', A),
+        channelEvent('updated', A, 5, UP_STATE),
+        ...timedOut,
+        { kind: 'created', atMs: T0 + 10, channel: returns },
+        { kind: 'dialled', atMs: T0 + 10, caller: channel(A, UP_STATE), called: returns, status: '' },
+        ...rest,
+        hangupEvent(A, 90, 16, UP_STATE),
+      ).flatMap(({ hook, eventName, parkingSlot, otherLegCallId }) =>
+        hook === 'parking' ? [[eventName, parkingSlot, otherLegCallId]] : [],
+      )
+    expect(events()).toEqual([['PARK_ABANDONED', '701', B]])
+    const answers: readonly SwitchEvent[] = [
+      { kind: 'updated', atMs: T0 + 20, channel: { ...returns, ...UP_STATE } },
+      bridgeEvent('entered', B, undefined, { ...returns, ...UP_STATE }),
+      bridgeEvent('entered', A),
+    ]
+    expect(events(...answers)).toEqual([['PARK_RETRIEVED', '701', B]])
   })
 
   it('of a caller who hangs up in a queue is that he abandoned it, and how long he waited', () => {

@@ -7,7 +7,16 @@ describe('the number in a dial string', () => {
     ['PJSIP', '2001', undefined],
     ['PJSIP', '00441234@trunk', '00441234'],
     ['PJSIP', 'trunk/sip:551234@127.0.0.1:16009', '551234'],
-    ['PJSIP', 'trunk/sips:alice@example.com;transport=tls', 'alice'],
+    ['PJSIP', 'trunk/sips:sales@example.com;transport=tls', 'sales'],
+    ['PJSIP', '1010/sip:x7f3k2q9@127.0.0.1:16002', undefined],
+    ['PJSIP', '1010/sip:73301@127.0.0.1', undefined],
+    ['PJSIP', 'trunk/sip:2001@127.0.0.1;line=x', undefined],
+    ['PJSIP', '1010/sip:00441234567@host', '00441234567'],
+    ['PJSIP', 'PJSIP/1003', undefined],
+    ['SIP', 'SIP/1003', undefined],
+    ['DAHDI', 'DAHDI/g1/0044', '0044'],
+    ['DAHDI', 'g1/wW0044', '0044'],
+    ['DAHDI', 'g1/w', undefined],
     ['PJSIP', 'trunk/sip:example.com', undefined],
     ['PJSIP', '2001/desk', undefined],
     ['SIP', '0044@trunk', '0044'],
@@ -22,7 +31,10 @@ describe('the number in a dial string', () => {
     ['PJSIP', '@', undefined],
     ['PJSIP', '/', undefined],
   ])('of Dial(%s/%s) is %s', (technology, dialString, number) => {
-    expect(dialledNumber(technology, dialString)).toBe(number)
+    const endpoint = dialString.split('/', 1)[0] as string
+    const called = { technology, endpoint, ownNumber: '2001' }
+    const extension = dialString.includes('sales') ? 'sales' : '901234567'
+    expect(dialledNumber(called, dialString, extension)).toBe(number)
   })
 })
 
@@ -34,7 +46,7 @@ describe('the callee of a dialled leg', () => {
       kind: 'dialled',
       atMs: T0,
       caller: channel(A),
-      called: channel(B, called),
+      called: channel(B, { state: 0, ...called }),
       status: '',
       dialString,
     })

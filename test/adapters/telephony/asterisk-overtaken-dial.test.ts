@@ -94,7 +94,7 @@ const CALLS: Readonly<
     refusal: refuses(B),
   },
   'after another branch': {
-    before: [created(trunk(C)), begins(channel(A), trunk(C)), created(trunk(B))],
+    before: [created(trunk(C)), begins(channel(A), trunk(C)), refuses(C), created(trunk(B))],
     racing: [begins(channel(A), trunk(B))],
     refusal: refuses(B),
   },

@@ -18,7 +18,7 @@ function framed(chunks: Iterable<Buffer>) {
       banners += 1
     },
     (bytes) => void messages.push(bytes.toString('utf8')),
-    (reason) => void skipped.push(reason),
+    (reason, bytes) => void skipped.push(`${reason}: ${bytes}`),
   )
   for (const chunk of chunks) frames.receive(chunk)
   return { messages, banners, skipped }
@@ -77,7 +77,69 @@ describe('the AMI frame reader', () => {
     const next = 'Event: y\r\n'
     const { messages, skipped } = framed(pieces(Buffer.from(`${BANNER}${long}${next}\r\n${next}\r\n`), size))
     expect(messages).toEqual([next, next])
-    expect(skipped).toEqual(['a message above 8 MiB is skipped'])
+    expect(skipped).toEqual([`a message above 8 MiB: ${long.length - 2}`])
+  })
+
+  const event = (n: number, eol = '\r\n') => `Event: e${n}${eol}Uniqueid: ${n}${eol}`
+
+  it('reads on after any number of empty lines, after LF alone, and where the end of a message is missing', () => {
+    const stream = [
+      ...[BANNER, '\r\n\r\n', event(1), '\r\n\r\n\r\n', event(2), '\n', event(3, '\n'), '\n\n\r\n'],
+      ...[
+        event(4),
+        event(5),
+        '\r\n',
+        event(6, '\n'),
+        event(7),
+        '\r\n',
+        'Response: Success\r\n',
+        event(8),
+        '\r\n',
+      ],
+    ].join('')
+    const messages = [1, 2, 3, 4, 5, 6, 7].map((n) => event(n))
+    messages.push('Response: Success\r\n', event(8))
+    for (const size of [1, 2, 3, 7, 50, 10_000])
+      expect(framed(pieces(Buffer.from(stream), size))).toEqual({ messages, banners: 1, skipped: [] })
+  })
+
+  it('counts what belongs to no message', () => {
+    const stream = `${BANNER}Uniqueid: 1\r\n\r\n${event(1)}\r\nrest\nof\n\n${event(2)}\r\n`
+    const { messages, skipped } = framed([Buffer.from(stream)])
+    expect(messages).toEqual([event(1), event(2)])
+    expect(skipped).toEqual(['bytes that belong to no message: 13', 'bytes that belong to no message: 10'])
+  })
+
+  it('a bare LF in a value ends neither its line nor its message', () => {
+    const value = 'Event: x\r\nValue: a\n\nb\nEvent: y\n\r\nUniqueid: 1\r\n'
+    expect(framed([Buffer.from(`${BANNER}${value}\r\n`)]).messages).toEqual([value])
+  })
+
+  it('finds each message of any stream, however its lines and messages end and it is split', () => {
+    const message = fc.record({
+      key: fc.constantFrom('Event', 'Response'),
+      eol: fc.constantFrom('\r\n', '\n'),
+      lines: fc.array(fc.stringMatching(/^[ -~]{0,20}$/), { maxLength: 4 }),
+      end: fc.constantFrom('', '\r\n', '\n', '\r\n\r\n', '\n\r\n\n'),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(message, { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 1, max: 40 }),
+        (all, size) => {
+          const text = ({ key, lines }: (typeof all)[number], eol: string) =>
+            [`${key}: x`, ...lines.map((line) => `Key: ${line}`)].map((line) => line + eol).join('')
+          const stream = all.map((sent, index) => {
+            // Lines of LF alone and of CRLF are told apart by the first line, which must not be preceded by the other kind.
+            const isCut = sent.end === '' && all[index + 1]?.eol !== sent.eol
+            return text(sent, sent.eol) + (isCut || index === all.length - 1 ? '\r\n' : sent.end)
+          })
+          const { messages, skipped } = framed(pieces(Buffer.from(BANNER + stream.join('')), size))
+          expect(messages).toEqual(all.map((sent) => text(sent, '\r\n')))
+          expect(skipped).toEqual([])
+        },
+      ),
+    )
   })
 
   it('a message that does not end ends the connection', () => {

@@ -1,6 +1,7 @@
 import type { ChannelEvent } from 'hookswitch'
 import { type AsteriskAccountOf, accountFromAccountCode, accountFromVariable } from 'hookswitch/asterisk'
 import {
+  DIAL_PLAN_STEP,
   isRelevantEvent,
   parseAmiEvent,
   VARIABLE_SET,
@@ -60,7 +61,7 @@ export function amiEvents(chunks: Iterable<Buffer>): SwitchEvent[] {
     () => {},
     (bytes) => {
       const name = eventNameOf(bytes)
-      if (!isRelevantEvent(name) && name !== VARIABLE_SET) return
+      if (!isRelevantEvent(name) && name !== VARIABLE_SET && name !== DIAL_PLAN_STEP) return
       const switchEvent = parseAmiEvent(createAmiMessage(bytes), 0)
       if (typeof switchEvent === 'string') throw new Error(switchEvent)
       if (switchEvent) all.push(switchEvent)

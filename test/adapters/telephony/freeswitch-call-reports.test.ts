@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { accountFromRealm } from '../../../adapters/telephony/freeswitch/account-resolver.js'
 import { subscribedEvents } from '../../../adapters/telephony/freeswitch/subscriptions.js'
 import { DEFAULT_OPTIONAL_HOOKS, OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
 import { account, createdMs, mapAll, syntheticEvent, time } from './freeswitch-mapped.js'
@@ -42,9 +43,18 @@ const reportsOf = (
 
 describe('what FreeSWITCH reports of a call', () => {
   it('is subscribed to behind all other events, the keys only if they are selected', () => {
-    const end = ['CHANNEL_DESTROY', 'CHANNEL_EXECUTE', 'CUSTOM', 'valet_parking::info', 'vm::maintenance']
     const byDefault = subscribedEvents('CHANNEL_DESTROY', ['CHANNEL_EXECUTE'], DEFAULT_OPTIONAL_HOOKS)
-    expect(byDefault.slice(-6)).toEqual([...end, 'callcenter::info'])
+    expect(byDefault.slice(byDefault.indexOf('CHANNEL_DESTROY'))).toEqual([
+      'CHANNEL_DESTROY',
+      'CHANNEL_EXECUTE',
+      'RECORD_START',
+      'RECORD_STOP',
+      'CUSTOM',
+      'valet_parking::info',
+      'vm::maintenance',
+      'callcenter::info',
+      'conference::maintenance',
+    ])
     expect(subscribedEvents('CHANNEL_DESTROY', [], ['channel_dtmf']).at(-1)).toBe('DTMF')
     expect(subscribedEvents('CHANNEL_DESTROY', [], ['channel_transferee'])).not.toContain('CUSTOM')
   })
@@ -116,6 +126,19 @@ describe('what FreeSWITCH reports of a call', () => {
       { hook: 'parking', eventName: 'PARK_RETRIEVED', parkingSlot: '5901', otherLegCallId: 'b' },
     ])
     expect(events).toHaveLength(2)
+  })
+
+  it('of a call whose time in the slot is over is how it goes on: somebody answers it, or it ends', () => {
+    const parked = [of('CHANNEL_CREATE', 'a', 0), valet('hold', 1), valet('exit', 5)]
+    expect(reportsOf(...parked).map(({ eventName }) => eventName)).toEqual(['PARK_PARKED'])
+    const answered = of('CHANNEL_BRIDGE', 'a', 7, { 'Bridge-A-Unique-ID': 'a', 'Bridge-B-Unique-ID': 'b' })
+    const ended = of('CHANNEL_DESTROY', 'a', 9)
+    const essence = (...events: Parameters<typeof reportsOf>) =>
+      reportsOf(...events).map(({ eventName, parkingSlot, otherLegCallId, timestampMs = 0 }) =>
+        [eventName, parkingSlot, otherLegCallId, timestampMs - createdMs].join(' '),
+      )
+    expect(essence(...parked, answered, ended)).toEqual(['PARK_PARKED 5901  1', 'PARK_RETRIEVED 5901 b 7'])
+    expect(essence(...parked, ended)).toEqual(['PARK_PARKED 5901  1', 'PARK_ABANDONED 5901  9'])
   })
 
   it('of a caller who hangs up in the slot is that the call was abandoned', () => {
@@ -209,10 +232,108 @@ describe('what FreeSWITCH reports of a call', () => {
     expect(mapAll([of('CHANNEL_CREATE', 'a', 0), key]).published).toHaveLength(1)
   })
 
+  it.each([
+    ['success-maxtime', 'answered', 'max_length'],
+    ['uri-failure', 'answered', 'failed'],
+    ['success-silence', 'answered', 'stopped'],
+    ['success-silence', 'hangup', 'hangup'],
+    ['', 'hangup', 'hangup'],
+  ])('of a recording that ended by %s on a leg that is %s has the reason %s', (cause, state, reason) => {
+    const record = (name: string, atMs: number, headers: Headers = {}) =>
+      of(name, 'a', atMs, { 'Record-File-Path': '/r/a.wav', 'Answer-State': state, ...headers })
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      record('RECORD_START', 1),
+      record('RECORD_STOP', 9, {
+        variable_record_ms: '8000',
+        ...(cause && { 'Record-Completion-Cause': cause }),
+      }),
+    )
+    expect(events).toMatchObject([
+      { hook: 'recording_started', path: '/r/a.wav', timestampMs: createdMs + 1 },
+      { hook: 'recording_ready', path: '/r/a.wav', durationMs: 8_000, reason },
+    ])
+  })
+
+  it('of talking in a conference is nothing', () => {
+    const talking = custom('conference::maintenance', 'a', 5, {
+      Action: 'start-talking',
+      'Conference-Name': 'x',
+    })
+    expect(reportsOf(of('CHANNEL_CREATE', 'a', 0), talking)).toEqual([])
+  })
+
   it('of a leg that is not open is a problem', () => {
     const { published, problems } = mapAll([queue('member-queue-start', 1)], ALL)
     expect(published).toEqual([])
     expect(problems).toEqual([{ kind: 'unknown_leg', message: 'queue_join of a leg that is not open' }])
+  })
+})
+
+describe('a registration', () => {
+  const sofia = (subclass: string, headers: Headers = {}) =>
+    syntheticEvent('CUSTOM', '', 5, {
+      'Event-Subclass': `sofia::${subclass}`,
+      'call-id': 'r1@phone',
+      ...headers,
+    })
+  const user = { 'from-user': '1001', 'from-host': 'acme.example', contact: '<sip:1001@192.0.2.7:5060>' }
+  const registrations = (...events: ReturnType<typeof sofia>[]) =>
+    mapAll(events, { ...ALL, accountOf: accountFromRealm({ 'acme.example': 'acme' }) })
+  const device = {
+    accountId: 'acme',
+    callId: 'r1@phone',
+    from: '1001@acme.example',
+    username: '1001',
+    realm: 'acme.example',
+  }
+
+  it('is subscribed to only if it is selected', () => {
+    expect(subscribedEvents('CHANNEL_DESTROY', [], DEFAULT_OPTIONAL_HOOKS).join()).not.toContain('sofia')
+    const selected = subscribedEvents('CHANNEL_DESTROY', [], ['device_unregistered'])
+    expect(selected.slice(-3)).toEqual(['CUSTOM', 'sofia::unregister', 'sofia::expire'])
+  })
+
+  it('has its device, in the account of its realm, and belongs to no leg', () => {
+    const { published, problems, mapping } = registrations(
+      sofia('register', { ...user, expires: '3600', 'user-agent': 'Yealink SIP-T46U', realm: 'unknown' }),
+    )
+    expect(published).toMatchObject([
+      {
+        hook: 'device_registered',
+        ...device,
+        contact: '<sip:1001@192.0.2.7:5060>',
+        userAgent: 'Yealink SIP-T46U',
+        expires: 3_600,
+        timestampMs: createdMs + 5,
+      },
+    ])
+    expect([problems, mapping.openLegs()]).toEqual([[], 0])
+  })
+
+  it('that is only renewed is nothing', () => {
+    expect(registrations(sofia('register', { ...user, 'update-reg': 'true' })).published).toEqual([])
+  })
+
+  it('ends when the device cancels it, or does not renew it', () => {
+    const expired = { user: '1001', host: 'acme.example', expires: '1795173739' }
+    const { published } = registrations(sofia('unregister', user), sofia('expire', expired))
+    expect(published).toMatchObject([
+      { hook: 'device_unregistered', ...device },
+      { hook: 'device_unregistered', ...device },
+    ])
+    expect(published[1]).not.toHaveProperty('expires')
+  })
+
+  it('without an account is reported like a leg without one', () => {
+    const { published, unknown } = registrations(sofia('register', { ...user, 'from-host': 'other.example' }))
+    expect(published).toEqual([])
+    expect(unknown).toMatchObject([{ callId: 'r1@phone', reason: 'ended' }])
+  })
+
+  it('yields nothing where the hooks are not selected', () => {
+    const { published, unknown, problems } = mapAll([sofia('register', user)])
+    expect([published, unknown, problems]).toEqual([[], [], []])
   })
 })
 

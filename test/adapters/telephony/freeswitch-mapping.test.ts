@@ -303,6 +303,34 @@ describe('a caller who requests privacy', () => {
 })
 
 describe('a leg without SIP', () => {
+  const addressesOf = (headers: Record<string, string>) => {
+    const [{ from, to, request } = {} as never] = mapAll([create('a', headers)]).published
+    return { from, to, request }
+  }
+
+  it('has the two numbers, at the domain of its user if the switch knows one', () => {
+    const to = '2001@acme.example'
+    const both = { from: '1001@acme.example', to, request: to }
+    expect(addressesOf({ 'Channel-Name': 'verto.rtc/1001', variable_verto_host: 'Acme.Example' })).toEqual(
+      both,
+    )
+    const dialled = {
+      'Channel-Name': 'verto.rtc/7f9a1c',
+      'Call-Direction': 'outbound',
+      'Caller-Destination-Number': '7f9a1c',
+      variable_dialed_user: '2001',
+      variable_dialed_domain: 'acme.example',
+    }
+    expect(addressesOf(dialled)).toEqual(both)
+    const numbers = { from: '1001', to: '2001', request: '2001' }
+    expect(addressesOf({ 'Channel-Name': 'FreeTDM/1:1/2001' })).toEqual(numbers)
+  })
+
+  it('does not show the number of a caller who requests privacy', () => {
+    const hidden = { 'Channel-Name': 'FreeTDM/1:1/2001', 'Caller-Privacy-Hide-Number': 'true' }
+    expect(addressesOf(hidden)).toEqual({ from: undefined, to: '2001', request: '2001' })
+  })
+
   it('has no status code, answered or not', () => {
     const verto = { 'Channel-Name': 'verto.rtc/2001', variable_sip_invite_failure_status: '486' }
     const { published } = mapAll([create('a', verto), end('a', verto)])

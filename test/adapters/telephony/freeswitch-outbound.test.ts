@@ -94,7 +94,8 @@ describe('a leg that its dial plan hands over', () => {
       'connect',
       'linger 30',
       'myevents json',
-      'event json CHANNEL_HOLD CHANNEL_UNHOLD CUSTOM valet_parking::info vm::maintenance callcenter::info',
+      'event json CHANNEL_HOLD CHANNEL_UNHOLD RECORD_START RECORD_STOP ' +
+        'CUSTOM valet_parking::info vm::maintenance callcenter::info conference::maintenance',
       'sendmsg\ncall-command: execute\nexecute-app-name: transfer\nexecute-app-arg: 2001 XML public',
     ])
     expect(server.status().openLegs).toBe(1)

@@ -164,6 +164,35 @@ describe('after a reconnect, of two legs that were open before', () => {
     ])
   })
 
+  it('a held leg that began meanwhile has its bridge before its hold, and all is marked as found', async () => {
+    const held = { ...hold('a', 4_000, 'CHANNEL_DATA'), ...since(3_000), variable_bridge_to: 'b' }
+    const { settled } = await reconnected([], {
+      channels: ['a', 'b'],
+      dumps: { a: held, b: bridged('b', 'a', 3_000) },
+    })
+    const found = await settled()
+    expect(hooks(found.filter(({ callId }) => callId === 'a'))).toEqual([
+      'create',
+      'answer',
+      'bridge',
+      'hold',
+    ])
+    expect(hooks(found.filter(({ callId }) => callId === 'b'))).toEqual(['create', 'answer', 'bridge'])
+    for (const event of found) expect(event.customChannelVars).toMatchObject({ found_by: 'resync' })
+  })
+
+  it('a hold that was missed precedes its end, which arrives before all channel data are read', async () => {
+    const { settled } = await reconnected([create('a'), create('b')], {
+      channels: ['a', 'b'],
+      dumps: { a: hold('a', 4_000, 'CHANNEL_DATA') },
+      onReply({ commands, send }) {
+        if (commands.at(-1) !== 'api uuid_dump b json') return
+        send(jsonFrame(hold('a', 4_000, 'CHANNEL_UNHOLD')))
+      },
+    })
+    expect(hooks((await settled()).filter(({ callId }) => callId === 'a'))).toEqual(['hold', 'unhold'])
+  })
+
   it('a hold that exists now is published once, though its event arrives too', async () => {
     const { fake, published, settled } = await reconnected([create('a')], {
       channels: ['a'],
@@ -293,7 +322,7 @@ describe('a switch that', () => {
     await until(() => published.length === 3)
     expect(published.map((e) => [e.hook, e.customChannelVars?.found_by])).toEqual([
       ['channel_destroy', 'resync'],
-      ['channel_create', undefined],
+      ['channel_create', 'resync'],
       ['channel_destroy', undefined],
     ])
     expect(new Set(published.map((e) => e.idempotencyKey)).size).toBe(3)

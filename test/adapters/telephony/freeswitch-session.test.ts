@@ -53,11 +53,12 @@ describe('a session', () => {
       'auth ClueCon',
       `event ${format} CHANNEL_CREATE CHANNEL_PROGRESS CHANNEL_PROGRESS_MEDIA CHANNEL_ANSWER CHANNEL_BRIDGE ` +
         'CHANNEL_UNBRIDGE CHANNEL_HOLD CHANNEL_UNHOLD CHANNEL_UUID CHANNEL_DESTROY ' +
-        'CUSTOM valet_parking::info vm::maintenance callcenter::info',
+        'RECORD_START RECORD_STOP CUSTOM valet_parking::info vm::maintenance callcenter::info conference::maintenance',
     ])
     fake.send(recordedStream(format))
-    // The two legs of C36 have an account in a SIP header only, which this source does not read.
-    const unknown = recorded.totals.legs! - recorded.totals.legsWithAccount! + 2
+    // The two legs of C36 have an account in a SIP header only, which this source does not read. The dialled legs of C33 and
+    // C35 have those of their callers.
+    const unknown = recorded.totals.legs! - recorded.totals.legsWithAccount! + 2 - 2
     await until(() => of('account_unknown').length === unknown)
     await until(() => source.status().openLegs === 0 && source.status().waiting === 0)
     expect(published.filter((event) => event.hook === 'channel_destroy')).toHaveLength(
@@ -71,7 +72,7 @@ describe('a session', () => {
   it('subscribes to extraEvents too', async () => {
     const { fake, inSync } = await connectSource({}, { extraEvents: ['CHANNEL_EXECUTE'] })
     await inSync()
-    expect(fake.commands[1]).toMatch(/ CHANNEL_DESTROY CHANNEL_EXECUTE CUSTOM /)
+    expect(fake.commands[1]).toMatch(/ CHANNEL_DESTROY CHANNEL_EXECUTE RECORD_START /)
   })
 
   it('probes a silent switch, and disconnects when there is no reply', async () => {

@@ -40,13 +40,15 @@ describe('recorded accounts', () => {
     expect(first('C03 a')).toMatchObject({ accountId: acme })
   })
 
-  it('C35: an account that is set on answer is not in the ANSWER yet, and never on the other leg', () => {
+  it('C35: an account that is set on answer is not in the ANSWER yet, and then that of the dialled leg too', () => {
     const answer = raw('C35 a').find((event) => event.name === 'CHANNEL_ANSWER')
     expect(answer?.header('variable_ecallmgr_Account-ID')).toBeUndefined()
     expect(hooks(of('C35 a'))).toEqual(['create', 'answer', 'bridge', 'destroy'])
-    const other = json.unknown.find(({ callId }) => callId === leg('C35 b').uuid)
-    expect(other?.reason).toBe('ended')
-    expect(hooks(other?.events ?? [])).toEqual(['create', 'answer', 'bridge', 'destroy'])
+    expect(raw('C35 b').map((event) => event.header('variable_ecallmgr_Account-ID'))).not.toContain(
+      leg('C35 a').accountId,
+    )
+    const { accountId } = leg('C35 a')
+    expect(of('C35 b')).toMatchObject(Array(4).fill({ accountId }))
   })
 
   it('C36: an account in a SIP header is known from the first event on', () => {
@@ -90,7 +92,10 @@ describe('recorded bridges', () => {
 
   it('a receiver without internal legs sees no id of a loopback leg', () => {
     const internal = recorded.calls.flatMap((call) => call.legs.filter((leg) => leg.internal))
-    const seen = JSON.stringify(json.published.filter((event) => !event.isInternalLeg))
+    // A call that the switch itself begins with a loopback pair has the id of that leg.
+    const seen = JSON.stringify(
+      json.published.filter((event) => !event.isInternalLeg).map(({ callGroupId, ...event }) => event),
+    )
     expect(internal).toHaveLength(6)
     for (const { uuid } of internal) expect(seen).not.toContain(uuid)
   })
@@ -190,12 +195,13 @@ describe('recorded ends', () => {
     )
   })
 
-  it('seconds are rounded from the exact times: the switch’s own are often off by one', () => {
+  it('seconds are rounded down from the exact times: the switch’s own are often off by one', () => {
     let different = 0
     for (const { uuid } of recorded.calls.flatMap((call) => call.legs)) {
       const end = events.findLast((event) => event.header('Unique-ID') === uuid)
       const exact = Number(end?.header('variable_billmsec'))
-      expect(Math.abs((json.of(uuid).at(-1)?.billingSeconds ?? -1) * 1000 - exact)).toBeLessThanOrEqual(500)
+      const billedMs = exact - (json.of(uuid).at(-1)?.billingSeconds ?? -1) * 1000
+      expect(billedMs >= 0 && billedMs <= 1000).toBe(true)
       if (Number(end?.header('variable_billsec')) !== Math.floor(exact / 1000)) different += 1
     }
     expect(different).toBe(15)

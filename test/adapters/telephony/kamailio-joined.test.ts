@@ -59,7 +59,7 @@ describe('a stream that is joined in the middle', () => {
       to: '2002@beta.example',
       request: '2002@beta.example',
       hangupCause: received?.hangupCause,
-      customChannelVars: { ended_by: 'callee' },
+      customChannelVars: { ended_by: 'other_leg' },
       idempotencyKey: received?.idempotencyKey,
     })
     expect(Math.abs((destroy?.billingSeconds ?? 99) - (received?.billingSeconds ?? 0))).toBeLessThanOrEqual(1)
@@ -70,7 +70,7 @@ describe('a stream that is joined in the middle', () => {
   it('publishes the end of a call that the proxy ended itself, and of one that timed out', () => {
     const byes = oneCall('k16-lost-1').filter((line) => line.includes('tm:local-request'))
     expect(mapAll(byes).events).toMatchObject([
-      { hook: 'channel_destroy', callId: 'k16-lost-1', customChannelVars: { ended_by: 'proxy' } },
+      { hook: 'channel_destroy', callId: 'k16-lost-1', customChannelVars: { ended_by: 'switch' } },
     ])
     const failed = oneCall('k05-ring-timeout-1').filter((line) => line.includes('dialog:failed'))
     expect(mapAll(failed).events).toMatchObject([{ hook: 'channel_destroy', hangupCode: 'sip:408' }])
@@ -85,7 +85,7 @@ describe('a retried call', () => {
     )
     const { events } = mapAll(again)
     expect(hooks(events)).toEqual(hooks(mapAll(lines).events))
-    expect(events.at(-1)?.customChannelVars).toEqual({ ended_by: 'caller' })
+    expect(events.at(-1)?.customChannelVars).toEqual({ ended_by: 'this_leg' })
     const end = again.filter((line) => line.includes('dialog:end'))
     expect(keys(mapAll(end).events)).toEqual([events.at(-1)?.idempotencyKey])
     expect(keys(events).at(-1)).toMatch(/\/second%2Ftag\/destroy$/)

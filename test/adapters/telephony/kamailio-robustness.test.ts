@@ -26,6 +26,9 @@ function eventsByCall(events: readonly ChannelEvent[]): Record<string, unknown[]
     'durationSeconds',
     'ringingSeconds',
     'billingSeconds',
+    'durationMs',
+    'ringingMs',
+    'billingMs',
     'idempotencyKey',
   ])
   const calls: Record<string, unknown[]> = {}
@@ -163,14 +166,15 @@ describe('invalid lines', () => {
     ['{}', /event is missing/],
     ['{"event":7}', /event is missing/],
     ['{"event":"invite"}', /time/],
-    ['{"event":"invite","time":1795173566.5}', /time/],
+    ['{"event":"invite","time":true}', /time/],
+    ['{"event":"invite","time":1e21}', /time/],
     ['{"event":"invite","time":"yesterday"}', /time/],
     ['{"event":"invite","time":"1795173566.483333"}', /call_id is missing/],
-    ['{"event":"invite","time":"1795173566.483333","call_id":7}', /call_id is missing/],
+    ['{"event":"invite","time":"1795173566.483333","call_id":true}', /call_id is missing/],
     ['{"event":"invite","time":"1795173566.483333","call_id":""}', /1 to 255 printable/],
     ['{"event":"invite","time":"1795173566.483333","call_id":"a\\u0000b"}', /1 to 255 printable/],
     ['{"event":"reply","time":"1795173566.483333","call_id":"a"}', /code is missing/],
-    ['{"event":"reply","time":"1795173566.483333","call_id":"a","code":"200"}', /code is missing/],
+    ['{"event":"reply","time":"1795173566.483333","call_id":"a","code":"2e2"}', /code is missing/],
     ['{"event":"dialog:end","time":"1795173566.483333","call_id":"a"}', /dialog is missing/],
     ['{"event":"dialog:end","time":"1795173566.483333","call_id":"a","dialog":{}}', /dialog has no call_id/],
     ['{"event":"dialog:end","time":"1795173566.483333","call_id":"a","dialog":"x"}', /dialog has no call_id/],
@@ -309,7 +313,7 @@ describe('the state of the mapper', () => {
       hook: 'channel_destroy',
       hangupCause: 'CALL_REJECTED',
       hangupCode: 'sip:401',
-      customChannelVars: { ended_by: 'caller' },
+      customChannelVars: { ended_by: 'this_leg' },
     })
   })
 })
@@ -356,5 +360,30 @@ describe('a call during which the clock of Kamailio was set back', () => {
       expect(destroyed).not.toHaveProperty(field)
     const message = 'the clock of the switch was set back during a leg: its durations are left out'
     expect(problems).toEqual([{ kind: 'clock', message, callId }])
+  })
+})
+
+describe('a caller whose name', () => {
+  const named = (name: string) =>
+    mapAll(
+      oneCall('k01-caller-hangup-1').map((line) =>
+        JSON.stringify({ ...JSON.parse(line), from_display: name }),
+      ),
+    )
+
+  it.each([
+    ['has 60,000 characters', 'x'.repeat(60_000), 'x'.repeat(1_024)],
+    ['has 30,000 quotes', '"'.repeat(30_000), '"'.repeat(1_024)],
+    ['has 10,000 control characters', '\u0001'.repeat(10_000), '\u0001'.repeat(1_024)],
+    ['was in another encoding', 'Zo\ufffd', 'Zo\ufffd'],
+  ])('%s loses no event', (_, name, published) => {
+    const { events, problems } = named(name)
+    expect(hooks(events)).toEqual(hooks(mapAll(oneCall('k01-caller-hangup-1')).events))
+    for (const event of events) {
+      expect(event.callerIdName).toBe(published)
+      expect(JSON.stringify(event).length).toBeLessThan(65_536)
+    }
+    const kinds = new Set(problems.map(({ kind }) => kind))
+    expect(kinds).toEqual(new Set(name.length > 1_024 ? ['truncated'] : []))
   })
 })

@@ -36,6 +36,13 @@ export function hooksOf(call: RecordedCall): string[] {
   return ['channel_create', ...talk, 'channel_destroy']
 }
 
+/** The expected `ended_by` of a call: a phone refuses with its own status, the proxy with that of a number it has not. */
+export function endedByOf({ scenario, endedBy, outcome }: RecordedCall): string {
+  if (endedBy !== null)
+    return { caller: 'this_leg', callee: 'other_leg', proxy: 'switch', nobody: 'switch' }[endedBy]
+  return outcome === 'unreachable' || scenario === 'k07-proxy-404' ? 'switch' : 'other_leg'
+}
+
 /** The expected hangup cause of a call. */
 export function causeOf(call: RecordedCall): string {
   if (call.outcome === 'answered') {

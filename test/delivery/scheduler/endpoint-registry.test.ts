@@ -381,10 +381,11 @@ describe('any sequence of updates and removals', () => {
 
 describe('the state of the scheduler', () => {
   const NOW = 1_000
-  const stats = (...states: { dueMs: number; isProbed?: boolean }[]) => {
+  const stats = (...states: { dueMs: number; isProbed?: boolean; inFlight?: number }[]) => {
     const { upsert } = createRegistry()
     return statsOf(
       states.map((state, index) => Object.assign(upsert(`e-${index}`), state)),
+      ({ inFlight }) => inFlight > 1,
       NOW,
     )
   }
@@ -396,6 +397,14 @@ describe('the state of the scheduler', () => {
   it('has the longest time for which a delivery has been due', () => {
     expect(stats({ dueMs: 900 }, { dueMs: 300 }, { dueMs: 600 }).oldestDueMs).toBe(700)
     expect(stats({ dueMs: NOW - 1 }, { dueMs: NOW }).oldestDueMs).toBe(1)
+  })
+
+  it('leaves out what is probed, or waits for requests of its own', () => {
+    const others = [
+      { dueMs: 300, isProbed: true },
+      { dueMs: 200, inFlight: 2 },
+    ]
+    expect(stats({ dueMs: 900 }, ...others).oldestDueMs).toBe(100)
   })
 
   it('counts neither future nor idle endpoints as due', () => {
@@ -414,6 +423,6 @@ describe('the state of the scheduler', () => {
 
   it('counts every endpoint', () => {
     const probed = [NOW + 1, NOW + 2, IDLE, 0, NOW].map((dueMs) => ({ dueMs, isProbed: true }))
-    expect(stats(...probed, { dueMs: 400 })).toEqual({ oldestDueMs: NOW, open: 2, halfOpen: 3 })
+    expect(stats(...probed, { dueMs: 400 })).toEqual({ oldestDueMs: 600, open: 2, halfOpen: 3 })
   })
 })

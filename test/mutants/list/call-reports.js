@@ -40,7 +40,7 @@ export const mutants = [
   {
     what: 'Asterisk: voicemail_new of a caller who left no message',
     file: AMI,
-    find: "message.get('Variable') === 'VMSTATUS' && message.get('Value') === 'SUCCESS'",
+    find: 'name === variable && value === set',
     replace: "message.get('Variable') === 'VMSTATUS'",
     ...ofAsterisk,
   },
@@ -110,8 +110,8 @@ export const mutants = [
   {
     what: 'FreeSWITCH: parking: a caller who hangs up in the slot was retrieved',
     file: FREESWITCH,
-    find: "event.header('Answer-State') === 'hangup' ? 'PARK_ABANDONED' : 'PARK_RETRIEVED'",
-    replace: "'PARK_RETRIEVED'",
+    find: "if (event.header('Answer-State') === 'hangup') return [report('PARK_ABANDONED')]\n",
+    replace: '',
     ...ofFreeswitch,
   },
   {

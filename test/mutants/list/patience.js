@@ -320,7 +320,7 @@ export const mutants = [
   {
     what: 'a webhook cannot be resumed while its probe is under way',
     file: 'src/webhooks/manage.ts',
-    find: 'isProbed(webhook.health) || isPaused',
+    find: 'isProbed(found.health) || isPaused',
     replace: 'isPaused',
     tests: ['test/webhooks/manage.test.ts'],
   },

@@ -19,7 +19,16 @@ async function openEmpty(): Promise<Store> {
 
 /** The store after a restart that lost one port. */
 const without = (
-  port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'replays' | 'holds' | 'encryption' | 'stats',
+  port:
+    | 'accounts'
+    | 'tokens'
+    | 'webhooks'
+    | 'openLegs'
+    | 'replays'
+    | 'holds'
+    | 'encryption'
+    | 'stats'
+    | 'callIndex',
 ) => lost(`a restart loses ${port}`, async (store) => ({ ...store, [port]: (await openEmpty())[port] }))
 
 const afterRestart = (what: string, change: StoreFault['breakStore']) =>
@@ -35,6 +44,7 @@ export const brokenDurability: readonly StoreFault[] = [
   without('holds'),
   without('encryption'),
   without('stats'),
+  without('callIndex'),
   afterRestart(
     'a restart loses starts',
     withPort(

@@ -1,5 +1,6 @@
 /** Defects of stores, one list per subject. They are added to a correct store while it runs. */
 import { brokenAccounts, brokenTokens, brokenUsers, brokenWebhooks } from './accounts.js'
+import { brokenCallIndex } from './call-index.js'
 import { brokenClocks, brokenSharedClocks } from './clocks.js'
 import { brokenClosing, brokenDurability } from './durability.js'
 import { brokenEncryption } from './encryption.js'
@@ -65,6 +66,7 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   ...brokenOpenLegs,
   ...brokenEncryption,
   ...brokenHolds,
+  ...brokenCallIndex,
   ...brokenEndpoints,
   ...brokenStats,
   ...brokenInboxes,

@@ -127,7 +127,8 @@ export const brokenReplays: readonly StoreFault[] = [
   replayFault('countReplayable counts everything', (store) => ({
     async countReplayable({ webhookIds }) {
       const { deliveries } = await store.search({ limit: 1e9 })
-      return deliveries.filter(({ webhookId }) => webhookIds.includes(webhookId)).length
+      const found = deliveries.filter(({ webhookId }) => webhookIds.includes(webhookId))
+      return new Map(found.map(({ webhookId }) => [webhookId, found.length]))
     },
   })),
   replayFault('countReplayable reads the first webhooks only', (store) => ({

@@ -53,6 +53,7 @@ type Port =
   | 'holds'
   | 'encryption'
   | 'stats'
+  | 'callIndex'
   | 'inbox'
   | 'live'
   | 'deliveries'

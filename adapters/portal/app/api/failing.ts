@@ -15,18 +15,18 @@ export const MOST_FAILING = 200
 
 /**
  * @param state one of the states as they are shown; empty: all
- * @param sort `waiting`: those for which most waits first
+ * @param sort `impact`: those first that hurt most
  */
 export async function failingRows(
   state: string,
-  sort: 'waiting' | 'id',
+  sort: 'impact' | 'id',
   signal: AbortSignal,
 ): Promise<readonly FailingRow[]> {
   const read = async (listed: string) => {
     const parameters = {
       pageSize: MOST_FAILING,
       ...(listed !== '' && { state: listed }),
-      ...(sort === 'waiting' && { sort }),
+      ...(sort === 'impact' && { sort }),
     }
     return (await page<FailingRow>('/system/endpoints', parameters, signal)).items
   }
@@ -38,6 +38,6 @@ export async function failingRows(
   const [failing, paused] = await Promise.all([read('failing'), read('paused')])
   const rejecting = paused.filter((row) => shownState(row) === 'failing')
   const isBefore = (a: FailingRow, b: FailingRow) =>
-    sort === 'waiting' ? b.pending - a.pending : a.id < b.id ? -1 : 1
+    sort === 'impact' ? (b.impact ?? 0) - (a.impact ?? 0) : a.id < b.id ? -1 : 1
   return [...failing, ...rejecting].sort(isBefore).slice(0, MOST_FAILING)
 }

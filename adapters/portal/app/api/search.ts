@@ -1,4 +1,5 @@
 /** Finds what an id belongs to: a webhook, a delivery, a call or an account; operators find accounts by name too. */
+import type { Why } from 'hookswitch/client'
 import type { Route } from '../text/routes.js'
 import { accountRequest, request } from './api.js'
 
@@ -13,13 +14,29 @@ export interface Found {
   readonly label?: string
 }
 
+/** A number in an address would reach the logs of proxies. */
+const NUMBER = /^(\+|[\d\s()./-]{7})[\d\s()./-]*$/
+
+/** What became of a call, number, event or delivery: of an account, or of all. */
+export async function findWhy(accountId: string | undefined, q: string, signal: AbortSignal) {
+  const report =
+    accountId === undefined
+      ? request<Why>('PUT', '/system/why', { data: { q } }, signal)
+      : accountRequest<Why>('PUT', '/why', { accountId, data: { q } }, signal)
+  return { report: await report, atMs: Date.now() }
+}
+
 /** Searches in one account. */
-export const findIn = (accountId: string, text: string, signal: AbortSignal): Promise<readonly Found[]> =>
-  accountRequest('GET', '/lookup', { accountId, q: text }, signal)
+export const findIn = async (
+  accountId: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly Found[]> =>
+  NUMBER.test(text) ? [] : accountRequest('GET', '/lookup', { accountId, q: text }, signal)
 
 /** Searches in all accounts. */
-export const findAll = (text: string, signal: AbortSignal): Promise<readonly Found[]> =>
-  request('GET', '/system/lookup', { q: text }, signal)
+export const findAll = async (text: string, signal: AbortSignal): Promise<readonly Found[]> =>
+  NUMBER.test(text) ? [] : request('GET', '/system/lookup', { q: text }, signal)
 
 const SCREENS = ['call', 'delivery', 'webhook'] as const
 

@@ -14,23 +14,15 @@ interface FilterInputProps {
   readonly isImmediate?: boolean
 }
 
-/** How long nothing is typed until it takes effect, ms. */
-const PAUSE_MS = 20
-
 export function FilterInput(props: FilterInputProps) {
   const { value, onChange, label, type = 'search', isImmediate = false } = props
   const typed = useSignal(value)
   const input = useRef<HTMLInputElement>(null)
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  const set = (text: string) => {
-    clearTimeout(timer.current)
-    onChange(text.trim())
-  }
+  const set = (text: string) => onChange(text.trim())
   useEffect(() => {
     // Somebody who is in the field may have typed further.
     if (document.activeElement !== input.current) typed.value = value
   }, [value])
-  useEffect(() => () => clearTimeout(timer.current), [])
   const isSearch = type === 'search'
   return (
     <label class="field">
@@ -46,8 +38,7 @@ export function FilterInput(props: FilterInputProps) {
         onInput={(event) => {
           const text = event.currentTarget.value
           typed.value = text
-          clearTimeout(timer.current)
-          if (isImmediate) timer.current = setTimeout(() => set(text), PAUSE_MS)
+          if (isImmediate) set(text)
         }}
         onChange={(event) => set(event.currentTarget.value)}
       />

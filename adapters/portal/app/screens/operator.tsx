@@ -1,9 +1,10 @@
 /** The whole service, for its operators: is the fault ours, and which receivers hold back events? */
 import { useSignal } from '@preact/signals'
-import type { Overview } from 'hookswitch/client'
-import { accountRequest, optional, request } from '../api/api.js'
+import type { Overview, WebhookCounts } from 'hookswitch/client'
+import { optional, request } from '../api/api.js'
 import { type FailingRow, failingRows, MOST_FAILING } from '../api/failing.js'
-import { ConfirmButton } from '../components/dialog.js'
+import { Button } from '../components/button.js'
+import { Confirm } from '../components/dialog.js'
 import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
@@ -19,7 +20,6 @@ import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
-import { session } from '../state/session.js'
 import { failureText, number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { shownState } from '../text/webhook-views.js'
@@ -121,14 +121,18 @@ function Verdict({ overview }: { readonly overview: ServiceOverview }) {
             {
               label: failing === undefined ? word('state', 'paused') : t('operator.troubled'),
               value: `${number(troubled)}${more}`,
-              ...(overview.accounts_affected !== undefined && {
-                note: t('operator.accounts', { count: overview.accounts_affected }),
-              }),
+              note: (
+                <>
+                  {overview.accounts_affected !== undefined &&
+                    t('operator.accounts', { count: overview.accounts_affected })}{' '}
+                  {pausedCount > 0 && <JobButton action="resume" />}
+                </>
+              ),
             },
             {
               label: t('operator.disabled'),
               value: `${number(disabled)}${more}`,
-              ...(disabled > 0 && { note: <ReenableTree /> }),
+              ...(disabled > 0 && { note: <JobButton action="reenable" /> }),
             },
           ]}
         />
@@ -221,7 +225,7 @@ const STATES = ['failing', 'paused', 'disabled'] as const
 function Failing({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const isAll = useSignal(false)
   const state = STATES.find((name) => name === query.state) ?? ''
-  const sort = query.sort === 'id' ? 'id' : 'waiting'
+  const sort = query.sort === 'id' ? 'id' : 'impact'
   const found = useResource((signal) => failingRows(state, sort, signal), [state, sort], REFRESH_MS)
   return (
     <>
@@ -240,11 +244,11 @@ function Failing({ query }: { readonly query: Readonly<Record<string, string>> }
         <Pick
           label={t('operator.sort')}
           options={[
-            { value: 'waiting', text: t('operator.byWaiting') },
+            { value: 'impact', text: t('operator.byImpact') },
             { value: 'id', text: t('operator.byId') },
           ]}
           value={sort}
-          onChange={(value) => changeQuery({ sort: value === 'waiting' ? '' : value })}
+          onChange={(value) => changeQuery({ sort: value === 'impact' ? '' : value })}
         />
       </div>
       <Loaded resource={found}>
@@ -351,22 +355,41 @@ function reasonOf({ state, disable_reason: reason, cause, last }: FailingRow): s
   return status === undefined ? '–' : causeText(status)
 }
 
-/** Enables what the service disabled, in the operator's account and all accounts below it. */
-function ReenableTree() {
-  const action = useAction(async () => {
-    await accountRequest('PATCH', '/descendants/webhooks', {
-      accountId: session.value!.accountId,
-      data: { 're-enable': true },
-    })
-    notify(t('operator.reenabled'))
+/** Ends all pauses, or enables what the service disabled, in all accounts: says first how many are concerned. */
+function JobButton({ action: name }: { readonly action: 'resume' | 'reenable' }) {
+  const isResume = name === 'resume'
+  const label = t(isResume ? 'case.resume' : 'operator.reenable')
+  const counts = useSignal<WebhookCounts | undefined>(undefined)
+  const start = <Data,>(data: object) =>
+    request<Data>('PUT', '/system/jobs', { data: { action: name, ...data } })
+  const count = useAction(async () => {
+    counts.value = await start<WebhookCounts>({ dry_run: true })
   })
+  const run = useAction(async () => {
+    await start({})
+    notify(t(isResume ? 'delivery.resumed' : 'webhooks.reenabled'))
+  })
+  const isBusy = count.isRunning.value || run.isRunning.value
   return (
-    <ConfirmButton
-      action={action}
-      label={t('operator.reenable')}
-      text={t('operator.reenableText')}
-      verb={t('operator.reenableVerb')}
-      look={{ size: 'tiny' }}
-    />
+    <>
+      <Button size="tiny" busy={isBusy ? label : undefined} onClick={() => void count.run()}>
+        {label}
+      </Button>
+      {counts.value && (
+        <Confirm
+          title={label}
+          text={`${t(isResume ? 'operator.resumeText' : 'operator.reenableText')} ${t('operator.counts', {
+            webhooks: number(counts.value.webhooks),
+            accounts: number(counts.value.accounts),
+            deliveries: number(counts.value.deliveries),
+          })}`}
+          verb={t(isResume ? 'case.resume' : 'operator.reenableVerb')}
+          onClose={() => {
+            counts.value = undefined
+          }}
+          onConfirm={() => void run.run()}
+        />
+      )}
+    </>
   )
 }

@@ -1,12 +1,14 @@
 /** What was found; a single result is opened at once. */
 import { useSignal } from '@preact/signals'
+import type { Why } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Found, findAll, findIn, routeOf } from '../api/search.js'
+import { type Found, findAll, findIn, findWhy, routeOf } from '../api/search.js'
 import { Button } from '../components/button.js'
 import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { None } from '../components/panel.js'
+import { WhyCalls } from '../components/why.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery, replaceRoute } from '../state/router.js'
 import { accountName, isOperator } from '../state/scope.js'
@@ -28,8 +30,15 @@ export function SearchScreen({ accountId, query }: SearchScreenProps) {
     },
     [accountId, q, isAmongAll],
   )
+  const why = useResource(
+    async (signal) => (q === '' ? undefined : findWhy(isAmongAll ? undefined : accountId, q, signal)),
+    [accountId, q, isAmongAll],
+  )
   const rows = found.data.value
-  const only = rows?.length === 1 ? routeOf(rows[0]!) : undefined
+  const report = why.data.value?.report
+  // The screen of a call does not say why nobody wanted an event.
+  const isAnswered = why.error.value !== undefined || (report !== undefined && !hasUnwanted(report))
+  const only = rows?.length === 1 && isAnswered ? routeOf(rows[0]!) : undefined
   useEffect(() => {
     if (only) replaceRoute({ ...only, query: {} })
   }, [only && formatRoute(only)])
@@ -43,13 +52,20 @@ export function SearchScreen({ accountId, query }: SearchScreenProps) {
       {q !== '' && (
         <Loaded resource={found}>
           {(list) =>
-            list === undefined || only ? null : <Results text={q} rows={list} isAmongAll={isAmongAll} />
+            list === undefined || only || (list.length === 0 && report?.calls.length !== 0) ? null : (
+              <Results text={q} rows={list} isAmongAll={isAmongAll} />
+            )
           }
         </Loaded>
+      )}
+      {q !== '' && !only && (
+        <Loaded resource={why}>{(answer) => (answer ? <WhyCalls {...answer} /> : null)}</Loaded>
       )}
     </Page>
   )
 }
+
+const hasUnwanted = ({ calls }: Why) => calls.some(({ events }) => events.some(({ wanted }) => !wanted))
 
 function Form({ text }: { readonly text: string }) {
   const typed = useSignal(text)

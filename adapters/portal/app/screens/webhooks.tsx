@@ -383,7 +383,7 @@ function columnsOf(accountId: string, reload: () => void): readonly Column<Healt
   return [
     {
       label: t('webhooks.columnName'),
-      width: '17rem',
+      width: '16.5rem',
       class: 'lead',
       cell: ({ name, uri }) => (
         <>
@@ -394,7 +394,7 @@ function columnsOf(accountId: string, reload: () => void): readonly Column<Healt
     },
     {
       label: t('webhooks.columnState'),
-      width: '24rem',
+      width: '22rem',
       class: 'how',
       cell: (row) => (
         <>
@@ -405,7 +405,7 @@ function columnsOf(accountId: string, reload: () => void): readonly Column<Healt
     },
     {
       label: t('webhooks.columnDay'),
-      width: '10.5rem',
+      width: '10rem',
       class: 'full',
       cell: (row) => (
         <>
@@ -434,14 +434,14 @@ function columnsOf(accountId: string, reload: () => void): readonly Column<Healt
     },
     {
       label: t('webhooks.columnAnswer'),
-      width: '7.25rem',
+      width: '10.5rem',
       class: 'l',
       cardLabel: t('webhooks.cardAnswer'),
       cell: (row) => <LastAnswer row={row} />,
     },
     {
       label: t('webhooks.columnAction'),
-      width: '8.5rem',
+      width: '8.25rem',
       class: 'act',
       isHeadHidden: true,
       cell: (row) => canChange.value && hasReason(row) && <RowAction {...{ accountId, row, reload }} />,

@@ -9,10 +9,14 @@ import { session } from './session.js'
 
 const CLOSE_WHEN_HIDDEN_MS = 30_000
 
+/** A batch waits this long for each item of the one before: more than 50 a second nobody reads, but each batch is drawn. */
+const WAIT_PER_ITEM_MS = 20
+const MAX_BATCH_MS = 500
+
 interface StreamItemsOptions {
   readonly accountId: string
   readonly filters?: Pick<StreamParameters, 'webhookId' | 'result'>
-  /** Items that arrive within this time come together. */
+  /** Items that arrive within this time come together; while many arrive, those of half a second. */
   readonly batchMs: number
 }
 
@@ -48,15 +52,17 @@ export function useStreamItems(
         if (pending.current.length > 2 * MAX_ITEMS) pending.current = pending.current.slice(-MAX_ITEMS)
       }
     }).catch(() => onState('refused'))
-    const timer = setInterval(() => {
-      if (pending.current.length === 0) return
+    let timer: ReturnType<typeof setTimeout>
+    const show = () => {
       const items = pending.current
       pending.current = []
-      latest.current(items)
-    }, batchMs)
+      timer = setTimeout(show, Math.max(batchMs, Math.min(items.length * WAIT_PER_ITEM_MS, MAX_BATCH_MS)))
+      if (items.length > 0) latest.current(items)
+    }
+    show()
     return () => {
       controller.abort()
-      clearInterval(timer)
+      clearTimeout(timer)
     }
   }, [accountId, current?.token, isHidden, JSON.stringify(filters)])
   return state

@@ -10,7 +10,19 @@ export interface ErasedRow {
 }
 
 /** The tables that contain data of calls or accounts. */
-const TABLES = ['waiting', 'event', 'body', 'attempt', 'idempotency', 'inbox', 'webhook', 'open_leg', 'live']
+const TABLES = [
+  'waiting',
+  'event',
+  'body',
+  'attempt',
+  'idempotency',
+  'inbox',
+  'webhook',
+  'open_leg',
+  'live',
+  'unwanted_event',
+  'call_number',
+]
 
 /** Deliveries of `e (at, account_id)`, of the account `$1` or to its webhooks; at most `limit`. */
 const ofEvents = (

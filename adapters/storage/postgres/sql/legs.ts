@@ -34,11 +34,12 @@ export const legsStatement = (s: string): Statement => ({
 export interface EventRow {
   readonly accountId: string
   readonly hook: string
+  readonly callId: string | null
 }
 
 /** The account `$1` or null, the event `$2`. */
 export const eventStatement = (s: string): Statement => ({
   name: 'event',
-  text: `select e.account_id as "accountId", e.hook from ${s}.event e
+  text: `select e.account_id as "accountId", e.hook, e.call_id as "callId" from ${s}.event e
     where e.id = $2 and (${isReceived(s, 'waiting')} or ${isReceived(s, 'attempt')})`,
 })

@@ -2,12 +2,18 @@ import { stateNumberOf } from '../rows.js'
 import type { Statement } from '../statement.js'
 import { DELIVERED, REPLAYED, UNDELIVERED } from './ended.js'
 
+/** A webhook with deliveries that are counted. */
+export interface ReplayableRow {
+  readonly webhookId: string
+  readonly count: number
+}
+
 /** `form` of a test, or more: its lane is of the last kind (`rows.ts`). */
 const TEST_FORM = 48
 const CANCELLED = stateNumberOf('cancelled')
 
 /**
- * How many deliveries of the webhooks `$1` ended in the states `$2` and were accepted from `$3` to `$4`, which are neither
+ * How many deliveries of each of the webhooks `$1` ended in the states `$2` and were accepted from `$3` to `$4`, which are neither
  * replays nor tests; without those that a replay has recovered, unless `$5`. With `isDetailed` also: of the kinds `$6`, for the
  * reason `$7` (null: any).
  *
@@ -27,10 +33,10 @@ export function replayableStatement(s: string, isDetailed: boolean): Statement {
         }`
   return {
     name: `deliveries_replayable${isDetailed ? '_detailed' : ''}`,
-    text: `select count(*)::int as count
+    text: `select g.id as "webhookId", d.count
       from (select distinct id from unnest($1::text[]) u (id)) g
       cross join lateral (select key, epoch from ${s}.webhook where id = g.id offset 0) w
-      cross join lateral (
+      cross join lateral (select count(*)::int as count from (
         select position from (
           select delivery as position, false as recovers from ${s}.attempt
           where webhook_key = w.key and ${UNDELIVERED} and $2::int[] && array[3, 4, 5, 6] and state = any ($2)
@@ -50,6 +56,6 @@ export function replayableStatement(s: string, isDetailed: boolean): Statement {
             order by lane, position offset 0
           ) r where epoch >= w.epoch and not $5
         ) u group by position having not bool_or(recovers)
-      ) d`,
+      ) p) d where d.count > 0`,
   }
 }

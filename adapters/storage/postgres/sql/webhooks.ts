@@ -53,12 +53,15 @@ export const webhookStatements = (s: string) =>
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
     },
-    /** Webhooks of all accounts with a health or a reason why they are disabled: `$1` of them, with an id above `$2`. */
+    /**
+     * Webhooks of all accounts with a health or a reason why they are disabled: `$1` of them, with an id above `$2`. As for
+     * `pageStatement`, also those whose client's own keys have an object with a field of this name.
+     */
     unhealthy: {
       name: 'webhook_unhealthy',
       text: `select doc, health from ${s}.webhook
         where deleted_ms is null and id > $2
-          and (health is not null or strpos(doc, '"disableReason":') > 0 and doc::jsonb ? 'disableReason')
+          and (health is not null or strpos(doc, '"disableReason":') > 0)
         order by id limit $1`,
     },
     /** `$1` webhooks of all accounts, with an id above `$2`. */

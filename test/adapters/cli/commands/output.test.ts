@@ -9,7 +9,7 @@ async function printed(isJson: boolean, document: object): Promise<string> {
     return true
   }
   const stdout = { write, isTTY: true, columns: 80 }
-  const output = createOutput(stdout, isJson, new AbortController().signal)
+  const output = createOutput(stdout, { isJson, signal: new AbortController().signal })
   const columns = [{ title: 'NAME', value: 'name' }]
   await output.document(document)
   await output.items([document], columns)
@@ -30,5 +30,28 @@ describe('the output of a command', () => {
   it('as JSON is the same document for programs', async () => {
     const lines = (await printed(true, document)).trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line))).toEqual([document, document, document, document])
+  })
+
+  it('in a pipe has its head once, whole values and times as they are', async () => {
+    let all = ''
+    const stdout = { write: (text: string) => (all += text), columns: 20 }
+    const output = createOutput(stdout, {
+      isJson: false,
+      signal: new AbortController().signal,
+      now: Date.now,
+    })
+    const columns = [
+      { title: 'URI', value: 'uri', isCutInMiddle: true },
+      { title: 'AT', value: 'at', isTime: true },
+    ] as const
+    const at = '2030-01-15T12:00:00.000Z'
+    await output.items([], columns)
+    expect(all).toBe('')
+    for (const path of ['a', 'b'])
+      await output.items([{ uri: `https://crm.example.com/${path}`, at }], columns)
+    await output.item({ uri: 'c', at }, columns)
+    expect(all).toBe(
+      `URI\tAT\nhttps://crm.example.com/a\t${at}\nhttps://crm.example.com/b\t${at}\nc\t${at}\n`,
+    )
   })
 })

@@ -47,7 +47,10 @@ async function run(words: string, { operand, flags = {}, switches = [], progress
     operand: () => operand,
     flag: (name) => flags[name],
     has: (name) => switches.includes(name),
-    output: createOutput({ write: (text) => void printed.push(text) }, true, ending.signal),
+    output: createOutput(
+      { write: (text) => void printed.push(text) },
+      { isJson: true, signal: ending.signal },
+    ),
     signal: ending.signal,
     note: (sentence) => void notes.push(sentence),
     sleep: async () => {},
@@ -70,7 +73,7 @@ describe('replay', () => {
       ['replayWebhook', { webhookId: 'w', data: {} }],
     ],
     ['of an account', { flags: { account: 'a' } }, ['replayAccount', { data: {} }]],
-    ['of all accounts', { switches: ['all'] }, ['replayAllAccounts', { data: {} }]],
+    ['of all accounts', { switches: ['all', 'yes'] }, ['replayAllAccounts', { data: {} }]],
     [
       'of a selection',
       {
@@ -83,6 +86,7 @@ describe('replay', () => {
           reason: 'queue_full',
           'call-id': 'c',
           number: '+493012345',
+          host: 'crm.example.com',
         },
         switches: ['include-recovered', 'dry-run'],
       },
@@ -97,6 +101,7 @@ describe('replay', () => {
             reason: 'queue_full',
             call_id: 'c',
             number: '+493012345',
+            host: 'crm.example.com',
             include_recovered: true,
             dry_run: true,
           },
@@ -142,7 +147,7 @@ describe('replay', () => {
 
   it('fails with --wait when somebody cancels it', async () => {
     const { document, exitCode, calls } = await run('replay', {
-      switches: ['wait', 'all'],
+      switches: ['wait', 'all', 'yes'],
       progress: [{ state: 'cancelled' }],
     })
     expect([exitCode, document.state]).toEqual([1, 'cancelled'])
@@ -150,9 +155,9 @@ describe('replay', () => {
   })
 
   it('says that it goes on when the wait is interrupted', async () => {
-    const given: Given = { switches: ['wait', 'all'], progress: [{}, {}], interruptAt: 1 }
+    const given: Given = { switches: ['wait', 'all', 'yes'], progress: [{}, {}], interruptAt: 1 }
     const { notes, document } = await run('replay', given)
-    expect(notes.at(-1)).toBe("the replay goes on: 'hookswitch replays cancel r1 --all' ends it")
+    expect(notes.at(-1)).toBe("it goes on: 'hookswitch replays cancel r1 --all' ends it")
     expect(document.state).toBe('running')
   })
 })

@@ -103,7 +103,8 @@ describe('commands with a real service', () => {
   it('print tables for people, tabs for pipes and JSON for programs', async () => {
     const { run, webhook } = await withService()
     const row = [webhook, 'Calls', 'all', 'http://127.0.0.1:9/', 'true', 'ok']
-    expect((await run(['webhooks', 'list'])).stdout).toBe(`${row.join('\t')}\n`)
+    const head = ['ID', 'NAME', 'HOOK', 'URI', 'ENABLED', 'HEALTH']
+    expect((await run(['webhooks', 'list'])).stdout).toBe(`${head.join('\t')}\n${row.join('\t')}\n`)
     const terminal = lines((await run(['webhooks', 'list'], { columns: 120 })).stdout)
     expect(terminal[0]).toMatch(/^ID {32}NAME {3}HOOK {2}URI/)
     expect(terminal[1]).toMatch(new RegExp(`^${webhook}  Calls  all   http://127.0.0.1:9/  true     ok$`))
@@ -111,7 +112,7 @@ describe('commands with a real service', () => {
     const json = await run(['webhooks', 'list', '--json'], { columns: 40 })
     expect(lines(json.stdout).map((line) => JSON.parse(line).name)).toEqual(['Calls', 'Second'])
     const cut = await run(['webhooks', 'list', '--limit', '1'])
-    expect(lines(cut.stdout)).toHaveLength(1)
+    expect(lines(cut.stdout)).toHaveLength(2)
     expect(cut.stderr).toBe('')
     const details = await run(['webhooks', 'get', webhook], { columns: 80 })
     expect(details.stdout).toMatch(/^id {26}\S+\nname {24}Calls\n/)
@@ -185,14 +186,15 @@ describe('commands with a real service', () => {
     })
     const env = { HOOKSWITCH_URL: api.url, HOOKSWITCH_API_KEY: 'k' }
     const cut = await runHere(['webhooks', 'list'], { env })
+    // The head and the items.
     expect([lines(cut.stdout).length, cut.stderr]).toEqual([
-      100,
+      1 + 100,
       'hookswitch: there are more than 100: --limit all prints all\n',
     ])
     const all = await runHere(['webhooks', 'list', '--limit', 'all', '--json'], { env })
     expect([lines(all.stdout).map((line) => JSON.parse(line)), all.stderr]).toEqual([items, ''])
     const some = await runHere(['webhooks', 'list', '--limit', '220'], { env })
-    expect([lines(some.stdout).length, some.stderr]).toEqual([220, ''])
+    expect([lines(some.stdout).length, some.stderr]).toEqual([1 + 220, ''])
   })
 
   it('show the kinds of events without a login', async () => {
@@ -252,7 +254,7 @@ describe('commands with a real service', () => {
       env: { HOOKSWITCH_URL: 'http://127.0.0.1:9', HOOKSWITCH_API_KEY: 'k' },
     })
     expect(code).toBe(6)
-    expect(stderr).toMatch(/^hookswitch: PUT \/api_auth: no complete response from the server/)
+    expect(stderr).toMatch(/^hookswitch: PUT \/api_auth: no complete response from 127\.0\.0\.1:9/)
   })
 })
 
@@ -321,6 +323,14 @@ describe('commands for accounts and users', () => {
       ['POST /system/holds', { held: false }],
     ],
     [['webhooks', 'held'], ['GET /system/holds']],
+    [
+      ['why', 'leg-1', '--json'],
+      ['PUT /system/why', { q: 'leg-1' }],
+    ],
+    [
+      ['why', '+4930', '--json', '--account', 'b'],
+      ['PUT /accounts/b/why', { q: '+4930' }],
+    ],
     [['users', 'get', 'u'], ['GET /accounts/a/users/u']],
     [
       [

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  ageText,
   type Column,
   displayWidth,
   formatDetails,
@@ -27,7 +28,7 @@ describe('a table', () => {
       ['ID   NAME   URI', 'a1   Calls  https://a.example/', 'b22  x      true', 'c', ''].join('\n'),
     )
     expect(formatTable([], COLUMNS, 80)).toBe('')
-    expect(formatTable([{ id: 'a' }], COLUMNS, 80, false)).toBe('a\n')
+    expect(formatTable([{ id: 'a' }], COLUMNS, 80, { hasHead: false })).toBe('a\n')
   })
 
   it('shortens the widest columns to the width, and never an id', () => {
@@ -35,6 +36,32 @@ describe('a table', () => {
     const [, line = ''] = formatTable([item], COLUMNS, 60).split('\n')
     expect(line).toBe(`${'i'.repeat(32)}  ${'n'.repeat(11)}…  ${'u'.repeat(11)}…`)
     expect(formatTable([item], COLUMNS, 10)).toContain('i'.repeat(32))
+  })
+
+  it('shortens URLs in the middle: their host and their end stay', () => {
+    expect(shorten('https://crm.example.com/hooks/calls', 20, true)).toBe('https://cr…oks/calls')
+    expect(shorten('https://crm.example.com/', 24, true)).toBe('https://crm.example.com/')
+    expect(displayWidth(shorten('通話記録通話記録', 9, true))).toBeLessThanOrEqual(9)
+    const item = { uri: `https://crm.example.com/${'x'.repeat(60)}/end` }
+    const table = formatTable([item], [{ title: 'URI', value: 'uri', isCutInMiddle: true }], 40)
+    expect(table.split('\n')[1]).toBe(`https://crm.example.…${'x'.repeat(15)}/end`)
+  })
+
+  it('shows times as ages, where it is given the time', () => {
+    const now = Date.parse('2030-01-15T12:00:00Z')
+    const texts = [
+      ['2030-01-15T11:59:23.500Z', '36 s ago'],
+      ['2030-01-15T11:57:00Z', '3 min ago'],
+      ['2030-01-15T14:30:00Z', 'in 2 h'],
+      ['2030-01-13T12:00:01Z', '47 h ago'],
+      ['2030-01-10T12:00:00Z', '5 days ago'],
+      ['', ''],
+    ] as const
+    for (const [time, age] of texts) expect(ageText(time, now)).toBe(age)
+    const columns: Column[] = [{ title: 'AT', value: 'at', isTime: true }]
+    const items = [{ at: '2030-01-15T11:57:00Z' }]
+    expect(formatTable(items, columns, 80, { nowMs: now })).toBe('AT\n3 min ago\n')
+    expect(formatTable(items, columns, 80)).toBe('AT\n2030-01-15T11:57:00Z\n')
   })
 
   it('counts wide characters as two columns', () => {
@@ -58,7 +85,8 @@ describe('a table', () => {
     })
     fc.assert(
       fc.property(hostile, fc.integer({ min: 1, max: 60 }), (text, width) => {
-        const table = formatTable([{ id: 'a', name: text, uri: { [text]: text } }], COLUMNS, width, false)
+        const item = { id: 'a', name: text, uri: { [text]: text } }
+        const table = formatTable([item], COLUMNS, width, { hasHead: false })
         const details = formatDetails({ [`x${text}`]: text, nested: { deep: [text] } }, width)
         expect(table.trimEnd()).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202e]/u)
         expect(details.match(/\n/g)).toHaveLength(2)

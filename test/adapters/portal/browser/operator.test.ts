@@ -38,6 +38,7 @@ const row = (index: number, more: object = {}) => ({
   failing_since: new Date(Date.now() - 135 * MINUTE).toISOString(),
   exhausted: 0,
   pending: 100 - index,
+  impact: 100 - index,
   pending_capped: false,
   cause: 'timeout_answer',
   ...more,
@@ -110,13 +111,13 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
       (await page.getByRole('row').allInnerTexts()).flatMap((text) => /Receiver \d/.exec(text) ?? [])
     await expect.poll(names).toEqual(['Receiver 2', 'Receiver 1', 'Receiver 3'])
     await states.getByRole('button', { name: 'Failing' }).click()
-    // What waits most is first.
+    // What hurts most is first.
     await expect.poll(names).toEqual(['Receiver 1', 'Receiver 2'])
     await states.getByRole('button', { name: 'Paused' }).click()
     await expect.poll(names).toEqual(['Receiver 3'])
   })
 
-  it('asks for one state, and for what waits most unless another order is chosen', async ({
+  it('asks for one state, and for what hurts most unless another order is chosen', async ({
     world,
     page,
     answer,
@@ -130,11 +131,11 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
     await page.getByRole('link', { name: 'Service' }).click()
     await page.getByText('No webhook is in this state').waitFor()
     await page.getByRole('button', { name: 'Paused' }).click()
-    await expect.poll(() => asked.at(-1)).toMatch(/^(?=.*state=paused)(?=.*sort=waiting)/)
+    await expect.poll(() => asked.at(-1)).toMatch(/^(?=.*state=paused)(?=.*sort=impact)/)
     await page.getByLabel('Sort:').selectOption('id')
     await expect.poll(() => asked.at(-1)).not.toContain('sort=')
     await page.getByRole('button', { name: 'Remove the filter: Sort' }).click()
-    await expect.poll(() => asked.at(-1)).toContain('sort=waiting')
+    await expect.poll(() => asked.at(-1)).toContain('sort=impact')
   })
 })
 

@@ -55,11 +55,43 @@ describe('the account buffer', () => {
     buffer.add(update('a', [10]), 100)
     buffer.add(update('a', [20]), 900)
     expect(buffer.nextExpiryMs()).toBe(1_100)
-    expect(buffer.expire(1_099)).toEqual([])
-    expect(buffer.expire(1_100)).toEqual([
-      { callId: 'a', reason: 'waited', events: [pendingEvent('a', 10), pendingEvent('a', 20)] },
-    ])
+    expect(buffer.expire(1_099)).toEqual({ unknown: [], overdue: [] })
+    expect(buffer.expire(1_100)).toEqual({
+      unknown: [{ callId: 'a', reason: 'waited', events: [pendingEvent('a', 10), pendingEvent('a', 20)] }],
+      overdue: [],
+    })
     expect(buffer.nextExpiryMs()).toBeUndefined()
+  })
+
+  it('returns a leg that waits for its end as overdue after 1, 2, 4, 8 … times maxWaitMs', () => {
+    const buffer = createAccountBuffer({ ...limits, waitsForEnd: true })
+    buffer.add(update('a', [10]), 0)
+    const overdueAt: number[] = []
+    for (let times = 1; times <= 20; times += 1) {
+      expect(buffer.nextExpiryMs()).toBe(times * 1_000)
+      const { unknown, overdue } = buffer.expire(times * 1_000)
+      expect(unknown).toEqual([])
+      if (overdue.length > 0) overdueAt.push(times)
+    }
+    expect(overdueAt).toEqual([1, 2, 4, 8, 16])
+    expect(buffer.add(update('a', [20], { accountId: 'acme', isEnded: true }), 21_000).ready).toHaveLength(2)
+    expect(buffer.nextExpiryMs()).toBeUndefined()
+  })
+
+  it('returns a leg that waits for its end as overdue at most once a second', () => {
+    const buffer = createAccountBuffer({ ...limits, maxWaitMs: 0, waitsForEnd: true })
+    buffer.add(update('a', [10]), 5)
+    expect(buffer.expire(5).overdue).toEqual(['a'])
+    expect(buffer.nextExpiryMs()).toBe(1_005)
+  })
+
+  it('gives up the oldest legs when all have too many events', () => {
+    const buffer = createAccountBuffer({ ...limits, maxLegs: 10, maxEvents: 4, waitsForEnd: true })
+    for (const leg of ['a', 'b']) expect(buffer.add(update(leg, [1, 2]), 0).unknown).toEqual([])
+    buffer.expire(1_000)
+    expect(buffer.add(update('c', [3]), 1_001).unknown).toMatchObject([{ callId: 'a', reason: 'too_many' }])
+    expect(buffer.held().events).toBe(3)
+    expect(buffer.add(update('c', [4]), 1_002).unknown).toEqual([])
   })
 
   it('returns a leg with too many events, and the oldest of too many legs', () => {
@@ -113,7 +145,7 @@ describe('the account buffer', () => {
         let serial = 0
         for (const { leg, hasAccount, events, ended, afterMs } of steps) {
           nowMs += afterMs
-          for (const { callId, events } of buffer.expire(nowMs))
+          for (const { callId, events } of buffer.expire(nowMs).unknown)
             release(
               callId,
               events.map((d) => d.timestampMs),

@@ -95,6 +95,23 @@ describe('keepConnected', () => {
     await connection.close()
   })
 
+  it('waits for at most 5 s', async () => {
+    const delays: number[] = []
+    const clock = manualClock()
+    const connection = keepConnected({
+      clock,
+      random: { ...seededRandom(1), fraction: () => 0.999_999 },
+      open: async () => {
+        throw new Error('refused')
+      },
+      onConnected: () => {},
+      onDisconnected: (_, retryInMs) => void delays.push(retryInMs),
+    })
+    await clock.runUntil(() => delays.length === 20)
+    expect([delays[0], Math.max(...delays)]).toEqual([100, 5_000])
+    await connection.close()
+  })
+
   it('stops while it waits for a retry, without reporting its own close', async () => {
     const { connection, clock, log } = startConnection(async () => {
       throw new Error('refused')

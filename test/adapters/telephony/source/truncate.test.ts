@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { idempotencyKey } from '../../../../adapters/telephony/source/idempotency-key.js'
 import { sanitizeError, sanitizeText } from '../../../../adapters/telephony/source/sanitize.js'
 import { truncateEvent } from '../../../../adapters/telephony/source/truncate.js'
-import { checkEvent } from '../../../../src/delivery/event.js'
+import { checkEvent, checkPayloadSize } from '../../../../src/delivery/event.js'
+import { payloadOf } from '../../../../src/delivery/payload.js'
 import { hostileText } from '../../../support/hostile-text.js'
 
 const event = { hook: 'channel_destroy', accountId: 'acme', callId: 'leg', timestampMs: 1 } as const
-const accepted = (given: Parameters<typeof truncateEvent>[0]) =>
-  checkEvent(truncateEvent(given), 1, () => true)
+const accepted = (given: Parameters<typeof truncateEvent>[0]) => {
+  const checked = checkEvent(truncateEvent(given), 1, () => true)
+  checkPayloadSize(JSON.stringify({ ...payloadOf(checked, 'x'.repeat(64)), sequence: 1_000_000 }))
+}
 
 describe('truncateEvent', () => {
   it('returns an event that fits unchanged', () => {
@@ -36,6 +39,46 @@ describe('truncateEvent', () => {
     expect(Object.keys(customChannelVars)).toHaveLength(31)
     expect(customChannelVars.v0).toHaveLength(1_024)
     accepted({ ...event, customChannelVars: all, customApplicationVars: all })
+  })
+
+  it.each([
+    ['control characters', '\u0001'],
+    ['quotes', '"'],
+    ['characters of another encoding', '\ufffd'],
+  ])('shortens variables and strings of %s until the event fits', (_, character) => {
+    const long = character.repeat(60_000)
+    const all = Object.fromEntries(Array.from({ length: 40 }, (_, nth) => [`v${nth}`, long]))
+    const names = [
+      'from',
+      'to',
+      'request',
+      'callerIdName',
+      'callerIdNumber',
+      'calleeIdName',
+      'calleeIdNumber',
+    ]
+    const strings = Object.fromEntries(
+      [...names, 'fromUser', 'toUser', 'path', 'name'].map((name) => [name, long]),
+    )
+    const hostile = {
+      ...event,
+      ...strings,
+      customChannelVars: { ended_by: 'switch', ...all },
+      customApplicationVars: all,
+    }
+    accepted(hostile)
+    const reported: string[] = []
+    const { customChannelVars, callerIdName } = truncateEvent(hostile, (field) => reported.push(field))
+    expect(customChannelVars).toMatchObject({ ended_by: 'switch' })
+    expect(callerIdName?.length).toBeGreaterThanOrEqual(256)
+    expect(new Set(reported)).toEqual(
+      new Set([...Object.keys(strings), 'customChannelVars', 'customApplicationVars']),
+    )
+  })
+
+  it('omits invalid ids of a transfer and of an agent', () => {
+    const ids = { targetCallId: 'a\nb', agentCallId: 'x'.repeat(300) }
+    expect(truncateEvent({ ...event, ...ids })).toEqual(event)
   })
 
   it('returns an event that publish accepts, whatever the strings and durations', () => {

@@ -1,0 +1,63 @@
+/** The gauges of the program itself: its event loop, its memory, and the disk of its SQLite file. */
+import { totalmem } from 'node:os'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+import type { GaugeReading } from 'hookswitch/adapter'
+import type { PrometheusMetrics } from 'hookswitch/prometheus'
+import type { DiskHealth } from './disk.js'
+
+/** Time whose longest delay is one reading, ms: a reading changes nothing, so that several collectors get the same. */
+const WINDOW_MS = 10_000
+/** Interval in which the delay is sampled, ms. */
+const RESOLUTION_MS = 50
+
+/**
+ * Registers the gauges of the program.
+ *
+ * @param readDisk the disk of the store's file; `undefined`: there is none, or the system does not tell
+ * @returns ends the measurement
+ */
+export function watchProgram(
+  metrics: Pick<PrometheusMetrics, 'watch'>,
+  readDisk: () => Promise<DiskHealth | undefined>,
+): () => void {
+  const ended = new AbortController()
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  let longestNs = 0
+  delays.enable()
+  const timer = setInterval(() => {
+    // The histogram counts the time between two samples.
+    longestNs = Math.max(0, delays.max - RESOLUTION_MS * 1e6)
+    delays.reset()
+  }, WINDOW_MS).unref()
+  metrics.watch(async () => readings(longestNs / 1e9, await readDisk()), ended.signal)
+  return () => {
+    ended.abort()
+    clearInterval(timer)
+    delays.disable()
+  }
+}
+
+function readings(delaySeconds: number, disk: DiskHealth | undefined): readonly GaugeReading[] {
+  const { rss, heapUsed } = process.memoryUsage()
+  return [
+    { name: 'hookswitch_event_loop_delay_seconds', value: delaySeconds },
+    { name: 'hookswitch_resident_memory_bytes', value: rss },
+    { name: 'hookswitch_memory_limit_bytes', value: memoryLimit() },
+    { name: 'hookswitch_heap_bytes', value: heapUsed },
+    { name: 'hookswitch_heap_limit_bytes', value: getHeapStatistics().heap_size_limit },
+    ...(disk
+      ? ([
+          { name: 'hookswitch_disk_free_bytes', value: disk.freeBytes },
+          { name: 'hookswitch_disk_bytes', value: disk.bytes },
+          { name: 'hookswitch_node_problem', label: 'disk', value: disk.reason === undefined ? 0 : 1 },
+        ] as const)
+      : []),
+  ]
+}
+
+/** A container without a limit reports 0, or more than the machine has. */
+function memoryLimit(): number {
+  const constrained = process.constrainedMemory()
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+}

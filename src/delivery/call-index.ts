@@ -1,0 +1,260 @@
+/**
+ * Notes which accepted events no webhook wanted, and the numbers of calls, and writes them to the call index.
+ *
+ * Theory of operation
+ *
+ * - Noting is synchronous and follows the commit of the event, so that `publish` waits for nothing. What was noted is written
+ *   together, a second after the first note or as soon as there are 1,000 rows, one batch at a time.
+ * - A batch that the store did not take is repeated. At most 20,000 rows wait; what comes on top is lost, and logged.
+ * - A crash loses what was noted in the last second. No delivery depends on it.
+ * - Of a call each number is written once, as long as this node remembers the call.
+ */
+import { LRUCache } from 'lru-cache'
+import { errorCode } from '../errors.js'
+import type { Clock, Log } from '../ports.js'
+import { normalizeNumber } from '../values/phone-number.js'
+import { OBJECT_HOOK } from '../webhooks/catalogue.js'
+import type { CallIndexStore, CallNumber, UnwantedEvent } from './call-index-store.js'
+import type { AcceptedEvent } from './delivery-store.js'
+import type { CheckedEvent } from './event.js'
+
+/** Most unwanted events that are kept of one account. @internal */
+export const MAX_UNWANTED_PER_ACCOUNT = 10_000
+/** Most of them in all. */
+export const MAX_UNWANTED = 1_000_000
+/** Most numbers of calls that are kept. */
+export const MAX_CALL_NUMBERS = 10_000_000
+
+const FLUSH_INTERVAL_MS = 1_000
+/** Rows of one batch, of each kind. @internal */
+export const MAX_BATCH_ROWS = 1_000
+/** Rows of each kind that wait to be written. @internal */
+export const MAX_WAITING_ROWS = 20_000
+/** Unwanted events of an account after which its oldest ones are removed. */
+const EVENTS_PER_TRIM = 1_000
+/** Rows that one call removes. */
+const TRIM_ROWS = 500
+/** Calls, hashes and accounts that are remembered; about 200 bytes each. */
+const MAX_CACHED = 10_000
+/** Numbers of one event. */
+const MAX_NUMBERS = 10
+const LOG_INTERVAL_MS = 60_000
+/** Longest wait for the last batch at the end, ms. */
+const LAST_BATCH_MS = 2_000
+/** 48 bits: a safe integer. */
+const HASH_DIGITS = 12
+
+/** What `createCallIndex` returns. */
+export interface CallIndex {
+  /** Notes an event that was accepted, and is no duplicate. */
+  note(event: CheckedEvent, accepted: AcceptedEvent, isWanted: boolean, source: string): void
+  /** Writes everything that was noted, as far as the store takes it. Never rejects. */
+  flush(): Promise<void>
+  /** Writes what was noted, in one try of at most 2 s. Later notes are lost. */
+  close(): Promise<void>
+  /** The hashes of a number or name, under all keys of the installation; empty: it is none. */
+  hashesOf(text: string): readonly number[]
+}
+
+interface CallIndexDeps {
+  readonly store: Pick<CallIndexStore, 'write' | 'trim'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Lookup keys of a text, the one of the current secret first (`SecretCipher.fingerprints`). */
+  readonly fingerprints: (text: string) => readonly string[]
+}
+
+/** A call that was noted: its fields as they were, and the numbers that were written. */
+interface NotedCall {
+  readonly accountId: string
+  fields: string
+  readonly numbers: Set<number>
+}
+
+// Bounded by size: `max` would allocate the memory of all entries at once.
+const newCache = <Value extends {}>() =>
+  new LRUCache<string, Value>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
+
+/** The fields of an event that name its parties. */
+const partiesOf = (event: CheckedEvent): readonly (string | undefined)[] => [
+  event.from,
+  event.to,
+  event.request,
+  event.callerIdNumber,
+  event.calleeIdNumber,
+  event.originalNumber,
+  event.otherLegDestinationNumber,
+  event.transferTo,
+  event.fromUser,
+  event.toUser,
+]
+
+/** @param limits `unwantedRetentionSeconds` is read at each note; 0: unwanted events are not noted */
+export function createCallIndex(
+  deps: CallIndexDeps,
+  limits: { readonly unwantedRetentionSeconds: number },
+): CallIndex {
+  const { store, clock, log, fingerprints } = deps
+  const stopping = new AbortController()
+  const calls = newCache<NotedCall>()
+  const hashes = newCache<number>()
+  /** Unwanted events of accounts since their oldest ones were removed. */
+  const counts = newCache<number>()
+  const toTrim = new Set<string>()
+  let events: UnwantedEvent[] = []
+  let numbers: CallNumber[] = []
+  let lost = 0
+  let nextLogMs = Number.NEGATIVE_INFINITY
+  let isTimerSet = false
+  let flushing: Promise<void> | undefined
+
+  function setTimer(): void {
+    if (isTimerSet || stopping.signal.aborted) return
+    isTimerSet = true
+    void clock.sleep(FLUSH_INTERVAL_MS, stopping.signal).then(() => {
+      isTimerSet = false
+      if (!stopping.signal.aborted) void flush()
+    })
+  }
+
+  function add<Row>(rows: Row[], row: Row): void {
+    if (rows.length >= MAX_WAITING_ROWS || stopping.signal.aborted) {
+      lost += 1
+      return
+    }
+    rows.push(row)
+    if (rows.length % MAX_BATCH_ROWS === 0 && !flushing) void flush()
+    else setTimer()
+  }
+
+  function hashOf(number: string): number {
+    let hash = hashes.get(number)
+    if (hash === undefined) {
+      hash = toHash(fingerprints(`${PURPOSE}${number}`)[0]!)
+      hashes.set(number, hash)
+    }
+    return hash
+  }
+
+  function noteNumbers(event: CheckedEvent, eventId: string, source: string): void {
+    const { accountId, callId } = event
+    const parties = partiesOf(event)
+    const fields = parties.join('\n')
+    let call = calls.get(callId)
+    if (call?.accountId === accountId && call.fields === fields) return
+    if (call?.accountId !== accountId) {
+      call = { accountId, fields, numbers: new Set() }
+      calls.set(callId, call)
+    }
+    call.fields = fields
+    const found = new Set<number>()
+    for (const party of parties) {
+      const number = party === undefined ? undefined : normalizeNumber(party)
+      if (number !== undefined) found.add(hashOf(number))
+      if (found.size >= MAX_NUMBERS) break
+    }
+    if (found.size === 0 && call.numbers.size === 0) found.add(0)
+    const acceptedMs = clock.now()
+    for (const number of found) {
+      if (call.numbers.has(number)) continue
+      call.numbers.add(number)
+      add(numbers, { number, accountId, callId, source, acceptedMs, eventId })
+    }
+  }
+
+  function noteUnwanted(event: CheckedEvent, { id, sequence }: AcceptedEvent, source: string): void {
+    const { accountId, callId, hook, timestampMs, isInternalLeg = false } = event
+    const acceptedMs = clock.now()
+    add(events, { id, accountId, callId, hook, sequence, timestampMs, acceptedMs, source, isInternalLeg })
+    const count = (counts.get(accountId) ?? 0) + 1
+    counts.set(accountId, count % EVENTS_PER_TRIM)
+    if (count === EVENTS_PER_TRIM) toTrim.add(accountId)
+  }
+
+  function warn(fields: Readonly<Record<string, unknown>>, message: string): void {
+    if (clock.monotonic() < nextLogMs) return
+    nextLogMs = clock.monotonic() + LOG_INTERVAL_MS
+    log.warn(fields, message)
+  }
+
+  /** Returns false if the store did not answer: the batch is repeated. */
+  async function write(batch: Parameters<CallIndexStore['write']>[0]): Promise<boolean> {
+    try {
+      await store.write(batch)
+      return true
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      if (errorCode(thrown) === 'StoreUnavailable') {
+        warn({ reason }, 'the call index could not be written, retrying')
+        return false
+      }
+      // Another try would fail too.
+      lost += batch.events.length + batch.numbers.length
+      warn({ reason }, 'rows of the call index were refused by the store and are lost')
+      return true
+    }
+  }
+
+  async function trimAccounts(): Promise<void> {
+    for (const accountId of toTrim) {
+      toTrim.delete(accountId)
+      while ((await store.trim(accountId, MAX_UNWANTED_PER_ACCOUNT, TRIM_ROWS)) >= TRIM_ROWS)
+        await clock.yield()
+    }
+  }
+
+  async function writeAll(): Promise<void> {
+    while (events.length > 0 || numbers.length > 0) {
+      const batch = { events: events.slice(0, MAX_BATCH_ROWS), numbers: numbers.slice(0, MAX_BATCH_ROWS) }
+      if (!(await write(batch))) return
+      events = events.slice(batch.events.length)
+      numbers = numbers.slice(batch.numbers.length)
+    }
+    if (lost > 0) {
+      log.warn({ rows: lost }, 'the call index lacks rows: too many waited to be written')
+      lost = 0
+    }
+    await trimAccounts()
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= writeAll()
+      // Removing the oldest is repeated with the next ones.
+      .catch(() => {})
+      .finally(() => {
+        flushing = undefined
+        if (events.length > 0 || numbers.length > 0) setTimer()
+      })
+    return flushing
+  }
+
+  return {
+    note(event, accepted, isWanted, source) {
+      const isNoted = !isWanted && limits.unwantedRetentionSeconds > 0
+      if (isNoted) noteUnwanted(event, accepted, source)
+      // A document has no numbers, and its events come from the service itself.
+      if ((isWanted || isNoted) && event.hook !== OBJECT_HOOK) noteNumbers(event, accepted.id, source)
+    },
+    async flush() {
+      // One that is under way may have begun before the last note.
+      await flushing
+      await flush()
+    },
+    async close() {
+      const last = flush()
+      stopping.abort()
+      const limit = new AbortController()
+      await Promise.race([last, clock.sleep(LAST_BATCH_MS, limit.signal)])
+      limit.abort()
+    },
+    hashesOf(text) {
+      const number = normalizeNumber(text)
+      return number === undefined ? [] : [...new Set(fingerprints(`${PURPOSE}${number}`).map(toHash))]
+    },
+  }
+}
+
+/** Keeps these hashes apart from other lookup keys of the installation. */
+const PURPOSE = 'number\n'
+
+const toHash = (fingerprint: string): number => Number.parseInt(fingerprint.slice(0, HASH_DIGITS), 16) + 1
