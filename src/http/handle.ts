@@ -191,6 +191,8 @@ const NOT_AUDITED: ReadonlySet<Route['operation']> = new Set<OperationId>([
   'previewWebhook',
   'checkAddress',
   'matchEvent',
+  'why',
+  'whyAnywhere',
   'publishEvents',
 ])
 
