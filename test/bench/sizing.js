@@ -14,6 +14,12 @@ const ACCOUNTS = 100_000
 /** V8's young generation grows under load and never shrinks: a small one makes RSS reflect the live objects. */
 const MEASURED_MEMORY = ['--expose-gc', '--max-semi-space-size=1']
 
+/** A store that keeps everything, and waits for a slow machine. */
+const newLocation = (stores) => ({
+  ...stores.newLocation({ attemptsInAll: 10_000_000 }),
+  ...(stores.kind === 'postgres' && { answerWithinMs: 120_000 }),
+})
+
 /** Runs `use` with a node and stops it. */
 async function withNode(use) {
   const node = startProcess('sizing-node', { nodeOptions: MEASURED_MEMORY })
@@ -41,7 +47,7 @@ const difference = (after, before, count) =>
 /** Figures per event of a run. */
 const measureDelivered = ({ stores, port, webhooks, concurrency, options, events = EVENTS }) =>
   withNode(async (node) => {
-    const location = stores.newLocation({ attemptsInAll: 10_000_000 })
+    const location = newLocation(stores)
     await node.request('prepare', { location, port, webhooks, options })
     await node.request('deliver', { events: WARM_UP, concurrency: 64 })
     const before = await readFigures(node, location, stores)
@@ -50,21 +56,21 @@ const measureDelivered = ({ stores, port, webhooks, concurrency, options, events
     return { ...difference(await readFigures(node, location, stores), before, events), connections }
   })
 
-/** Figures per delivery that waits. */
-const measureWaiting = ({ stores, deadPort }) =>
+/** Figures per event that is only published: its delivery waits, or nobody wants it (another `hook`). */
+const measurePublished = ({ stores, port, hook }) =>
   withNode(async (node) => {
-    const location = stores.newLocation()
-    await node.request('prepare', { location, port: deadPort, webhooks: 1 })
-    await node.request('publish', { events: WARM_UP })
+    const location = newLocation(stores)
+    await node.request('prepare', { location, port, webhooks: 1 })
+    await node.request('publish', { events: WARM_UP, hook })
     const before = await readFigures(node, location, stores)
-    await node.request('publish', { events: WAITING })
+    await node.request('publish', { events: WAITING, hook })
     return difference(await readFigures(node, location, stores), before, WAITING)
   })
 
 /** Figures of 100,000 accounts, each with a user and a webhook. */
 const measureAccounts = ({ stores }) =>
   withNode(async (node) => {
-    const location = stores.newLocation()
+    const location = newLocation(stores)
     await node.request('createAccounts', { location, count: 1 })
     const before = await readFigures(node, location, stores)
     await node.request('createAccounts', { location, count: ACCOUNTS })
@@ -89,7 +95,8 @@ export async function measureSizing({ name, rounds, stores }) {
         options: { recordSuccesses: false },
       }),
       single: await measureDelivered({ ...common, webhooks: 1, concurrency: 1, events: WARM_UP }),
-      waiting: await measureWaiting({ stores, deadPort }),
+      waiting: await measurePublished({ stores, port: deadPort }),
+      unwanted: await measurePublished({ stores, port, hook: 'channel_bridge' }),
       accounts: await measureAccounts({ stores }),
     }))
     const sample = await receiver.request('sample')
@@ -115,6 +122,7 @@ export async function measureSizing({ name, rounds, stores }) {
       ),
       row('stored: an event with one delivery, successes not recorded', (round) => round.unrecorded.stored),
       row('stored: an event with one waiting delivery', ({ waiting }) => waiting.stored),
+      row('stored: an event that no webhook wants', ({ unwanted }) => unwanted.stored),
     ]
     if (stores.kind !== 'memory') {
       const written = stores.kind === 'postgres' ? 'write-ahead log' : 'written to the disk'
