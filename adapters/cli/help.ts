@@ -27,7 +27,7 @@ Commands:
   events                       publish events, list their kinds
   token                        log in for scripts
   erase                        erase the stored data of a call or a number
-  why WHAT                     find out why something was not delivered
+  why                          find out why something was not delivered
   verify                       check the signature of a stored request
   completion                   completion of these words in bash, zsh and fish
 

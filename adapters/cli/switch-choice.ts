@@ -41,10 +41,14 @@ export interface OutboundChoice {
   /** The dial plan application that continues each leg, with its argument. */
   readonly continueWith?: string
 }
+interface AsteriskOptions extends VariableOptions {
+  readonly trunks?: readonly string[]
+}
+
 /** A value of `--asterisk-ami`. */
 export interface AmiChoice {
   readonly kind: 'asterisk-ami'
-  readonly options: VariableOptions & Address & { readonly username: string; readonly secret: string }
+  readonly options: AsteriskOptions & Address & { readonly username: string; readonly secret: string }
   readonly realmFrom?: RealmFrom
   readonly isTls: boolean
   /** The file with the certificate of the authority to trust. */
@@ -53,7 +57,7 @@ export interface AmiChoice {
 /** A value of `--asterisk-ari`. */
 export interface AriChoice {
   readonly kind: 'asterisk-ari'
-  readonly options: VariableOptions & {
+  readonly options: AsteriskOptions & {
     readonly url: string
     readonly username: string
     readonly password: string

@@ -111,6 +111,12 @@ export const PARAMETERS = {
     "the realm of an Asterisk call's addresses: account (the realm of its account), variable:NAME or fixed:DOMAIN",
     'none: addresses are numbers',
   ),
+  trunks: parameter(
+    listParameter((item) => /^[^\s,]{1,128}$/.test(item), 'names of endpoints'),
+    'A,B',
+    'all endpoints of Asterisk that are trunks to carriers, for endpoint.kind',
+    'they are guessed',
+  ),
   tls: parameter(
     yesOrNoParameter(),
     'yes|no',
@@ -143,7 +149,7 @@ const pick = <Name extends ParameterName>(...names: readonly Name[]): Pick<typeo
 const SHARED = ['account-from', 'account-wait-ms', 'max-open-legs'] as const
 const VARIABLES = [...SHARED, 'custom-variables', 'optional-hooks'] as const
 const FREESWITCH = [...VARIABLES, 'extra-events', 'format'] as const
-const ASTERISK = [...VARIABLES, 'realm-from', 'password-env'] as const
+const ASTERISK = [...VARIABLES, 'realm-from', 'trunks', 'password-env'] as const
 
 /** The parameters of each setting that names switches. */
 export const SWITCH_PARAMETERS = {

@@ -26,7 +26,7 @@ export interface WebhookSettings {
   readonly include_subaccounts?: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs?: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `call_group_id`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, `answered_by`, `endpoint`, `duration_ms`, `ringing_ms`, `billing_ms`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -104,7 +104,7 @@ export interface Webhook {
   readonly include_subaccounts: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `call_group_id`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, `answered_by`, `endpoint`, `duration_ms`, `ringing_ms`, `billing_ms`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -1403,6 +1403,8 @@ export interface EventInput {
   readonly account_id?: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1421,10 +1423,26 @@ export interface EventInput {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1455,14 +1473,18 @@ export interface EventInput {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
-  /** Length of the recording in milliseconds (`recording_ready`). */
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
   readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1553,6 +1575,8 @@ export interface PartialEvent {
   readonly account_id?: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1571,10 +1595,26 @@ export interface PartialEvent {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1605,14 +1645,18 @@ export interface PartialEvent {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
-  /** Length of the recording in milliseconds (`recording_ready`). */
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
   readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1701,6 +1745,8 @@ export interface Payload {
   readonly account_id: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1717,10 +1763,26 @@ export interface Payload {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1751,14 +1813,18 @@ export interface Payload {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
-  /** Length of the recording in milliseconds (`recording_ready`). */
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
   readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */

@@ -143,7 +143,7 @@ const CHARACTERS_PER_STEP = 64
 const EVENTS_PER_CHECK = 16
 
 function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now: number): NewEvent {
-  const { accountId, callId, otherLegCallId, hook, timestampMs, idempotencyKey: key } = event
+  const { accountId, callId, hook, timestampMs, idempotencyKey: key } = event
   const built: { -readonly [Name in keyof NewEvent]: NewEvent[Name] } = {
     id,
     accountId,
@@ -154,12 +154,22 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
     bodies: bodies.templates,
     position: undefined,
   }
+  const otherLegCallId = linkedCallId(event)
   if (otherLegCallId !== undefined) built.otherLegCallId = otherLegCallId
   if (traceparent !== undefined) built.traceparent = traceparent
   if (key !== undefined && hash !== undefined) {
     built.idempotency = { key, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS }
   }
   return built
+}
+
+/**
+ * The call that an event becomes a leg of, and is found by: the first event of a leg links it to its whole call, later ones to
+ * the leg at the other end.
+ */
+function linkedCallId({ hook, callId, callGroupId, otherLegCallId }: CheckedEvent): string | undefined {
+  if (callGroupId === undefined || callGroupId === callId) return otherLegCallId
+  return hook === 'channel_create' ? callGroupId : (otherLegCallId ?? callGroupId)
 }
 
 /** Called with the error of the event at `index` of a list. One that throws refuses the whole list. */

@@ -22,8 +22,9 @@
  *   deliveries before their slots are free (prefetched), at most as many as attempts ended during the previous commit.
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
- * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
- *   accepted: the group is not given up. If the store says that it wrote nothing, all publishers get the error at once.
+ * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer, and `MAX_UNKNOWN_WAIT_MS` for one that takes
+ *   nothing any more. Its event may still be accepted: the group is not given up. If the store says that it wrote nothing, all publishers get
+ *   the error at once.
  */
 import { closingError, errorCode, HookswitchError, reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
@@ -143,6 +144,8 @@ export interface CommitLoop {
 
 /** How long a publisher waits for a store that does not answer, ms. */
 const MAX_PUBLISH_WAIT_MS = 10_000
+/** Longest wait of a publisher whose event may be written, while the store takes nothing. */
+const MAX_UNKNOWN_WAIT_MS = 2_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 /** The abort reason of a wait. Without one, an abort creates an exception with a stack. */
@@ -403,8 +406,12 @@ export function createCommitLoop(
           giveUp(group, handlers.putBack)
           return
         }
-        if (isUnwritten) refuseAccepts(thrown)
-        else group.isRepeat = isUnknown = true
+        if (isUnwritten) {
+          refuseAccepts(thrown)
+          // The store is away. The group, which may be written, is still repeated.
+          const sinceMs = clock.monotonic() - MAX_UNKNOWN_WAIT_MS
+          for (const pending of group.accepted) if (pending.requestedMs <= sinceMs) refuse(pending, thrown)
+        } else group.isRepeat = isUnknown = true
         log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {

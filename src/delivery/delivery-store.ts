@@ -43,7 +43,7 @@ export interface NewEvent {
   readonly accountId: string
   /** Id of its call leg. Events of one account and call are numbered together. */
   readonly callId?: string
-  /** Id of the leg at the other end, which the store links to `callId` for `legs`. */
+  /** Id of the leg at the other end, or of the whole call, which the store links to `callId` for `legs`. */
   readonly otherLegCallId?: string
   /** Kind of the event, as in the catalogue. */
   readonly hook: string

@@ -34,6 +34,9 @@ export const eventSchema = {
       pattern: '^[A-Za-z0-9_-]{1,64}$',
     },
     callId: leg('Id of the call leg.'),
+    callGroupId: leg(
+      'Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on.',
+    ),
     otherLegCallId: leg('Id of the leg at the other end, if there is one.'),
     direction: {
       type: 'string',
@@ -52,8 +55,34 @@ export const eventSchema = {
     inception: text('Where the call entered the platform, `user@realm`; absent for internal calls.'),
     callerIdName: text('Name of the caller.'),
     callerIdNumber: text('Number of the caller.'),
-    calleeIdName: text('Name of the callee.'),
-    calleeIdNumber: text('Number of the callee.'),
+    calleeIdName: text(
+      'Name of the callee: until the call is answered of the one who was called, then of the one who answered.',
+    ),
+    calleeIdNumber: text('Number of the callee. `to` and `request` keep what was dialled.'),
+    answeredBy: {
+      type: 'object',
+      description: 'Who answered the call, from the answer on; absent if only the platform did.',
+      additionalProperties: false,
+      properties: {
+        number: text('Number of the party.'),
+        name: text('Name of the party.'),
+        callId: leg('Id of its leg.'),
+      },
+    },
+    endpoint: {
+      type: 'object',
+      description: 'Where the leg leads: the phone, or the line to the carrier.',
+      additionalProperties: false,
+      properties: {
+        kind: {
+          type: 'string',
+          description:
+            '`extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known.',
+          enum: ['extension', 'trunk', 'gateway'],
+        },
+        name: text('Its name on the platform.'),
+      },
+    },
     ownerId: text('Id of the user who owns the authorizing device.'),
     resellerId: text('Id of the account that resells to this one.'),
     authorizingId: text('Id of the device or trunk that authorized the leg.'),
@@ -69,10 +98,16 @@ export const eventSchema = {
     otherLegDestinationNumber: text('Number dialled on the other leg (`channel_bridge`).'),
     hangupCause: text('Why the leg ended (`channel_destroy`).'),
     hangupCode: text('The same as a protocol code (`channel_destroy`).'),
-    durationSeconds: seconds('Duration of the leg in seconds (`channel_destroy`).'),
-    ringingSeconds: seconds('Seconds until the answer (`channel_destroy`).'),
-    billingSeconds: seconds('Seconds from the answer to the end (`channel_destroy`).'),
-    durationMs: duration('Length of the recording in milliseconds (`recording_ready`).'),
+    durationSeconds: seconds('Duration of the leg in whole seconds, rounded down (`channel_destroy`).'),
+    ringingSeconds: seconds('`duration_seconds` minus `billing_seconds` (`channel_destroy`).'),
+    billingSeconds: seconds('Whole seconds from the answer to the end, rounded down (`channel_destroy`).'),
+    durationMs: duration(
+      'Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`).',
+    ),
+    ringingMs: duration(
+      'Milliseconds until the answer, or the duration if there was none (`channel_destroy`).',
+    ),
+    billingMs: duration('Milliseconds from the answer to the end (`channel_destroy`).'),
     transferType: {
       type: 'string',
       description:

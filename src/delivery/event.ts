@@ -42,6 +42,11 @@ export interface ChannelEvent {
   readonly accountId: string
   /** Id of the call leg, 1 to 255 printable characters. */
   readonly callId: string
+  /**
+   * Id that all legs of a call have, 1–255 printable characters: usually the id of its first leg. A leg that joins an older
+   * call in a transfer has the id of that call from then on.
+   */
+  readonly callGroupId?: string | undefined
   /** Id of the leg at the other end, 1–255 printable characters. */
   readonly otherLegCallId?: string | undefined
   /** Direction of the leg, seen from the platform; sent as `call_direction`. */
@@ -60,10 +65,30 @@ export interface ChannelEvent {
   readonly callerIdName?: string | undefined
   /** Number of the caller. */
   readonly callerIdNumber?: string | undefined
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly calleeIdName?: string | undefined
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly calleeIdNumber?: string | undefined
+  /** Who answered the call, from the answer on. Absent if only the platform did. */
+  readonly answeredBy?:
+    | {
+        /** Number of the party. */
+        readonly number?: string | undefined
+        /** Name of the party. */
+        readonly name?: string | undefined
+        /** Id of its leg, 1–255 printable characters. */
+        readonly callId?: string | undefined
+      }
+    | undefined
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?:
+    | {
+        /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+        readonly kind?: 'extension' | 'trunk' | 'gateway' | undefined
+        /** Its name on the platform. */
+        readonly name?: string | undefined
+      }
+    | undefined
   /** Id of the user who owns the authorizing device. */
   readonly ownerId?: string | undefined
   /** Id of the account that resells to this one. */
@@ -94,14 +119,20 @@ export interface ChannelEvent {
   readonly hangupCause?: string | undefined
   /** `channel_destroy`: the cause as a protocol code, such as `sip:200`. */
   readonly hangupCode?: string | undefined
-  /** `channel_destroy`: duration of the leg in whole seconds, 0–2,147,483,647. */
+  /** `channel_destroy`: duration of the leg in whole seconds, rounded down, 0–2,147,483,647. */
   readonly durationSeconds?: number | undefined
-  /** `channel_destroy`: time until the answer in whole seconds, 0–2,147,483,647. */
+  /** `channel_destroy`: `durationSeconds` minus `billingSeconds`, 0–2,147,483,647. */
   readonly ringingSeconds?: number | undefined
-  /** `channel_destroy`: time from the answer to the end in whole seconds, 0–2,147,483,647. */
+  /** `channel_destroy`: time from the answer to the end in whole seconds, rounded down, 0–2,147,483,647. */
   readonly billingSeconds?: number | undefined
-  /** `recording_ready`: length of the recording in milliseconds, 0–2,147,483,647,000. */
+  /**
+   * `channel_destroy`: duration of the leg in milliseconds, 0–2,147,483,647,000; `recording_ready`: length of the recording.
+   */
   readonly durationMs?: number | undefined
+  /** `channel_destroy`: time until the answer in milliseconds, or the duration if there was none. */
+  readonly ringingMs?: number | undefined
+  /** `channel_destroy`: time from the answer to the end in milliseconds. */
+  readonly billingMs?: number | undefined
   /** `channel_transferee`, `channel_transferor`: `attended` if the transferring party spoke to the new one before. */
   readonly transferType?: 'blind' | 'attended' | undefined
   /** `channel_transferee`, `channel_transferor`: number that the call is transferred to. */

@@ -29,6 +29,7 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     // A document is no call, and neither is an event with a key: they are only ordered like those of a call.
     call_id: event.hook === OBJECT_HOOK || event.orderingKey !== undefined ? undefined : event.callId,
     ordering_key: event.orderingKey,
+    call_group_id: event.callGroupId,
     other_leg_call_id: event.otherLegCallId,
     call_direction: event.direction,
     timestamp: toGregorian(event.timestampMs),
@@ -41,6 +42,8 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     caller_id_number: event.callerIdNumber,
     callee_id_name: event.calleeIdName,
     callee_id_number: event.calleeIdNumber,
+    answered_by: event.answeredBy && answererFields(event.answeredBy),
+    endpoint: event.endpoint,
     owner_id: event.ownerId,
     reseller_id: event.resellerId,
     authorizing_id: event.authorizingId,
@@ -60,6 +63,8 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     ringing_seconds: event.ringingSeconds,
     billing_seconds: event.billingSeconds,
     duration_ms: event.durationMs,
+    ringing_ms: event.ringingMs,
+    billing_ms: event.billingMs,
     transfer_type: event.transferType,
     transfer_to: event.transferTo,
     target_call_id: event.targetCallId,
@@ -98,6 +103,10 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     data: event.data,
     event_id: eventId,
   }
+}
+
+function answererFields({ number, name, callId }: NonNullable<CheckedEvent['answeredBy']>) {
+  return { number, name, call_id: callId }
 }
 
 /** What matching reads of an event, from its payload; in form encoding all fields are texts. */

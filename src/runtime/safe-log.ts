@@ -34,7 +34,7 @@ function redactOrOmit(fields: Fields): Fields {
 }
 
 /** A log that limits lines of the same kind. */
-export interface LimitedLog extends Log {
+interface LimitedLog extends Log {
   /** Writes the lines that wait. Later ones are limited as before, and those above the limit are lost. */
   close(): void
 }

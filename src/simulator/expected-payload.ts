@@ -29,6 +29,10 @@ export function expectedPayload(
     timestamp: Math.floor(timestampMs / 1000) + GREGORIAN_SECONDS,
   }
   for (const [name, value] of Object.entries(event)) payload[wireName(name)] = value
+  if (event.answeredBy) {
+    const { callId, ...party } = event.answeredBy
+    payload[wireName('answeredBy')] = { ...party, [wireName('callId')]: callId }
+  }
   payload[wireName('eventId')] = eventId
   payload[wireName('happenedAt')] = new Date(timestampMs).toISOString()
   return payload

@@ -342,8 +342,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     accepted(event, eventId, sequence) {
       if (eventCount === 0) return
       deliver(event.accountId, (found) => {
-        const { callId, otherLegCallId } = event
-        const wanted = found.filter((stream) => stream.wantsEvent(callId, otherLegCallId))
+        const wanted = found.filter((stream) => stream.wantsEvent(event))
         if (wanted.length === 0) return
         const payload = { ...payloadOf(event, eventId), [SEQUENCE_KEY]: sequence }
         const content = contentOf('event', payload)

@@ -2,6 +2,7 @@
 import type { Account } from '../accounts/account.js'
 import type { Caller } from '../auth/authenticate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
+import type { CheckedEvent } from '../delivery/event.js'
 import type { LiveKind } from '../delivery/live-store.js'
 import {
   DEFAULT_STREAM_TYPES,
@@ -125,14 +126,15 @@ export class OpenStream extends Subscriber {
   }
 
   /** Also notes legs that an event adds to the call. */
-  wantsEvent(callId: string | undefined, otherLegCallId: string | undefined): boolean {
+  wantsEvent({ callId, callGroupId, otherLegCallId }: CheckedEvent): boolean {
     const { callIds } = this
-    if (callIds && callId !== undefined) {
-      if (otherLegCallId !== undefined && callIds.has(callId)) callIds.add(otherLegCallId)
-      else if (otherLegCallId !== undefined && callIds.has(otherLegCallId)) callIds.add(callId)
+    for (const linked of [callGroupId, otherLegCallId]) {
+      if (!callIds || linked === undefined) continue
+      if (callIds.has(callId)) callIds.add(linked)
+      else if (callIds.has(linked)) callIds.add(callId)
     }
     if (!this.types.includes('event')) return false
-    return callIds === undefined || (callId !== undefined && callIds.has(callId))
+    return callIds === undefined || callIds.has(callId)
   }
 
   /** Sends a record as soon as the stream has caught up. */

@@ -278,7 +278,15 @@ export function generateCall(
     : [callerLeg, calleeLeg]
 
   const generated = legs.map((leg) =>
-    generateLeg(leg, { startedMs, timeline, accountId: account.id, caller, callee }),
+    generateLeg(leg, {
+      startedMs,
+      timeline,
+      accountId: account.id,
+      callGroupId: callerId,
+      calleeCallId: calleeId,
+      caller,
+      callee,
+    }),
   )
   const events = generated.flatMap(({ events }) => events)
   const summary: CallSummary = {
@@ -311,6 +319,8 @@ function generateLeg(
     readonly startedMs: number
     readonly timeline: CallTimeline
     readonly accountId: string
+    readonly callGroupId: string
+    readonly calleeCallId: string
     readonly caller: Party
     readonly callee: Party
   },
@@ -322,6 +332,7 @@ function generateLeg(
   const common = {
     accountId,
     callId: leg.callId,
+    callGroupId: call.callGroupId,
     direction: leg.direction,
     from: caller.address,
     to: callee.address,
@@ -331,39 +342,48 @@ function generateLeg(
     callerIdNumber: caller.number,
     ...(callee.name === undefined ? {} : { calleeIdName: callee.name }),
     calleeIdNumber: callee.number,
+    ...(leg.isInternal ? {} : { endpoint: endpointOf(leg.side === 'caller' ? caller : callee) }),
     isInternalLeg: leg.isInternal,
   }
   // The caller's leg is created before the leg that it dials.
   const otherAtCreation = leg.side === 'caller' ? {} : { otherLegCallId: leg.otherLegCallId }
   const bridged = { ...common, otherLegCallId: leg.otherLegCallId }
+  const { name, number } = callee
+  const answeredBy = { number, ...(name === undefined ? {} : { name }), callId: call.calleeCallId }
+  const answered = answeredMs === undefined || leg.isInternal ? bridged : { ...bridged, answeredBy }
 
   const events: CallEvent[] = [
     { hook: 'channel_create', ...common, ...otherAtCreation, timestampMs: leg.createdMs },
   ]
   if (answeredMs !== undefined) {
     const numbers = { originalNumber: callee.number, otherLegDestinationNumber: callee.number }
-    events.push({ hook: 'channel_answer', ...bridged, timestampMs: answeredMs })
-    events.push({ hook: 'channel_bridge', ...bridged, ...numbers, timestampMs: answeredMs + BRIDGE_MS })
+    events.push({ hook: 'channel_answer', ...answered, timestampMs: answeredMs })
+    events.push({ hook: 'channel_bridge', ...answered, ...numbers, timestampMs: answeredMs + BRIDGE_MS })
   }
   for (const hold of timeline.holds) {
     if (leg.isInternal || hold.side !== leg.side) continue
-    events.push({ hook: 'channel_hold', ...bridged, timestampMs: startedMs + hold.fromMs })
+    events.push({ hook: 'channel_hold', ...answered, timestampMs: startedMs + hold.fromMs })
     if (hold.toMs === undefined) continue
-    events.push({ hook: 'channel_unhold', ...bridged, timestampMs: startedMs + hold.toMs })
+    events.push({ hook: 'channel_unhold', ...answered, timestampMs: startedMs + hold.toMs })
   }
   const [hangupCause, hangupCode] = HANGUPS[timeline.outcome][leg.side]
   // Ringing is the difference, so that ringing and billing add up to the duration although each is whole seconds.
-  const durationSeconds = Math.floor((destroyedMs - leg.createdMs) / 1000)
-  const billingSeconds = answeredMs === undefined ? 0 : Math.floor((destroyedMs - answeredMs) / 1000)
+  const durationMs = destroyedMs - leg.createdMs
+  const billingMs = answeredMs === undefined ? 0 : destroyedMs - answeredMs
+  const durationSeconds = Math.floor(durationMs / 1000)
+  const billingSeconds = Math.floor(billingMs / 1000)
   events.push({
     hook: 'channel_destroy',
-    ...bridged,
+    ...answered,
     timestampMs: destroyedMs,
     hangupCause,
     hangupCode,
     durationSeconds,
     ringingSeconds: durationSeconds - billingSeconds,
     billingSeconds,
+    durationMs,
+    ringingMs: durationMs - billingMs,
+    billingMs,
   })
 
   const summary: LegSummary = {
@@ -377,6 +397,13 @@ function generateLeg(
     destroyedMs,
   }
   return { events, summary }
+}
+
+/** A phone of the account, or the trunk to the carrier. */
+function endpointOf({ isOwn, number, address }: Party): NonNullable<ChannelEvent['endpoint']> {
+  return isOwn
+    ? { kind: 'extension', name: number }
+    : { kind: 'trunk', name: address.slice(address.indexOf('@') + 1) }
 }
 
 /** Draws caller and callee: outside to phone, phone to outside, or phone to phone. */

@@ -616,7 +616,7 @@ return errors === 0;
 }
 
 export const validateEvent = validate11;
-const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
+const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
 const func9 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const pattern9 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
@@ -772,11 +772,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data.otherLegCallId !== undefined){
-let data3 = data.otherLegCallId;
+if(data.callGroupId !== undefined){
+let data3 = data.callGroupId;
 if(typeof data3 === "string"){
 if(func2(data3) > 255){
-const err13 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err13 = {instancePath:instancePath+"/callGroupId",schemaPath:"#/properties/callGroupId/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -786,7 +786,7 @@ vErrors.push(err13);
 errors++;
 }
 if(func2(data3) < 1){
-const err14 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/minLength",keyword:"minLength",params:{limit: 1}};
+const err14 = {instancePath:instancePath+"/callGroupId",schemaPath:"#/properties/callGroupId/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -796,7 +796,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!pattern9.test(data3)){
-const err15 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err15 = {instancePath:instancePath+"/callGroupId",schemaPath:"#/properties/callGroupId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -807,7 +807,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/type",keyword:"type",params:{type: "string"}};
+const err16 = {instancePath:instancePath+"/callGroupId",schemaPath:"#/properties/callGroupId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -817,10 +817,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data.direction !== undefined){
-let data4 = data.direction;
-if(typeof data4 !== "string"){
-const err17 = {instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/type",keyword:"type",params:{type: "string"}};
+if(data.otherLegCallId !== undefined){
+let data4 = data.otherLegCallId;
+if(typeof data4 === "string"){
+if(func2(data4) > 255){
+const err17 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -829,8 +830,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!((data4 === "inbound") || (data4 === "outbound"))){
-const err18 = {instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/enum",keyword:"enum",params:{allowedValues: schema12.properties.direction.enum}};
+if(func2(data4) < 1){
+const err18 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -839,11 +840,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-if(data.timestampMs !== undefined){
-let data5 = data.timestampMs;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err19 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/type",keyword:"type",params:{type: "integer"}};
+if(!pattern9.test(data4)){
+const err19 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -852,9 +850,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 8640000000000000 || isNaN(data5)){
-const err20 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8640000000000000}};
+}
+else {
+const err20 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -863,8 +861,11 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(data5 < 0 || isNaN(data5)){
-const err21 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.direction !== undefined){
+let data5 = data.direction;
+if(typeof data5 !== "string"){
+const err21 = {instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -873,11 +874,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-}
-if(data.from !== undefined){
-if(typeof data.from !== "string"){
-const err22 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "string"}};
+if(!((data5 === "inbound") || (data5 === "outbound"))){
+const err22 = {instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/enum",keyword:"enum",params:{allowedValues: schema12.properties.direction.enum}};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -887,9 +885,10 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data.to !== undefined){
-if(typeof data.to !== "string"){
-const err23 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "string"}};
+if(data.timestampMs !== undefined){
+let data6 = data.timestampMs;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err23 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -898,10 +897,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-if(data.request !== undefined){
-if(typeof data.request !== "string"){
-const err24 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "string"}};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 8640000000000000 || isNaN(data6)){
+const err24 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8640000000000000}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -910,10 +908,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-if(data.inception !== undefined){
-if(typeof data.inception !== "string"){
-const err25 = {instancePath:instancePath+"/inception",schemaPath:"#/properties/inception/type",keyword:"type",params:{type: "string"}};
+if(data6 < 0 || isNaN(data6)){
+const err25 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -923,9 +919,10 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.callerIdName !== undefined){
-if(typeof data.callerIdName !== "string"){
-const err26 = {instancePath:instancePath+"/callerIdName",schemaPath:"#/properties/callerIdName/type",keyword:"type",params:{type: "string"}};
+}
+if(data.from !== undefined){
+if(typeof data.from !== "string"){
+const err26 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -935,9 +932,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.callerIdNumber !== undefined){
-if(typeof data.callerIdNumber !== "string"){
-const err27 = {instancePath:instancePath+"/callerIdNumber",schemaPath:"#/properties/callerIdNumber/type",keyword:"type",params:{type: "string"}};
+if(data.to !== undefined){
+if(typeof data.to !== "string"){
+const err27 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -947,9 +944,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data.calleeIdName !== undefined){
-if(typeof data.calleeIdName !== "string"){
-const err28 = {instancePath:instancePath+"/calleeIdName",schemaPath:"#/properties/calleeIdName/type",keyword:"type",params:{type: "string"}};
+if(data.request !== undefined){
+if(typeof data.request !== "string"){
+const err28 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -959,9 +956,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data.calleeIdNumber !== undefined){
-if(typeof data.calleeIdNumber !== "string"){
-const err29 = {instancePath:instancePath+"/calleeIdNumber",schemaPath:"#/properties/calleeIdNumber/type",keyword:"type",params:{type: "string"}};
+if(data.inception !== undefined){
+if(typeof data.inception !== "string"){
+const err29 = {instancePath:instancePath+"/inception",schemaPath:"#/properties/inception/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -971,9 +968,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data.ownerId !== undefined){
-if(typeof data.ownerId !== "string"){
-const err30 = {instancePath:instancePath+"/ownerId",schemaPath:"#/properties/ownerId/type",keyword:"type",params:{type: "string"}};
+if(data.callerIdName !== undefined){
+if(typeof data.callerIdName !== "string"){
+const err30 = {instancePath:instancePath+"/callerIdName",schemaPath:"#/properties/callerIdName/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -983,9 +980,9 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data.resellerId !== undefined){
-if(typeof data.resellerId !== "string"){
-const err31 = {instancePath:instancePath+"/resellerId",schemaPath:"#/properties/resellerId/type",keyword:"type",params:{type: "string"}};
+if(data.callerIdNumber !== undefined){
+if(typeof data.callerIdNumber !== "string"){
+const err31 = {instancePath:instancePath+"/callerIdNumber",schemaPath:"#/properties/callerIdNumber/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -995,9 +992,9 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data.authorizingId !== undefined){
-if(typeof data.authorizingId !== "string"){
-const err32 = {instancePath:instancePath+"/authorizingId",schemaPath:"#/properties/authorizingId/type",keyword:"type",params:{type: "string"}};
+if(data.calleeIdName !== undefined){
+if(typeof data.calleeIdName !== "string"){
+const err32 = {instancePath:instancePath+"/calleeIdName",schemaPath:"#/properties/calleeIdName/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1007,9 +1004,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.authorizingType !== undefined){
-if(typeof data.authorizingType !== "string"){
-const err33 = {instancePath:instancePath+"/authorizingType",schemaPath:"#/properties/authorizingType/type",keyword:"type",params:{type: "string"}};
+if(data.calleeIdNumber !== undefined){
+if(typeof data.calleeIdNumber !== "string"){
+const err33 = {instancePath:instancePath+"/calleeIdNumber",schemaPath:"#/properties/calleeIdNumber/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1019,9 +1016,12 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data.callForwarded !== undefined){
-if(typeof data.callForwarded !== "boolean"){
-const err34 = {instancePath:instancePath+"/callForwarded",schemaPath:"#/properties/callForwarded/type",keyword:"type",params:{type: "boolean"}};
+if(data.answeredBy !== undefined){
+let data15 = data.answeredBy;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key1 in data15){
+if(!(((key1 === "number") || (key1 === "name")) || (key1 === "callId"))){
+const err34 = {instancePath:instancePath+"/answeredBy",schemaPath:"#/properties/answeredBy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1031,9 +1031,9 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data.emergencyResourceUsed !== undefined){
-if(typeof data.emergencyResourceUsed !== "boolean"){
-const err35 = {instancePath:instancePath+"/emergencyResourceUsed",schemaPath:"#/properties/emergencyResourceUsed/type",keyword:"type",params:{type: "boolean"}};
+if(data15.number !== undefined){
+if(typeof data15.number !== "string"){
+const err35 = {instancePath:instancePath+"/answeredBy/number",schemaPath:"#/properties/answeredBy/properties/number/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1043,9 +1043,9 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data.localResourceUsed !== undefined){
-if(typeof data.localResourceUsed !== "boolean"){
-const err36 = {instancePath:instancePath+"/localResourceUsed",schemaPath:"#/properties/localResourceUsed/type",keyword:"type",params:{type: "boolean"}};
+if(data15.name !== undefined){
+if(typeof data15.name !== "string"){
+const err36 = {instancePath:instancePath+"/answeredBy/name",schemaPath:"#/properties/answeredBy/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1055,9 +1055,11 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data.localResourceId !== undefined){
-if(typeof data.localResourceId !== "string"){
-const err37 = {instancePath:instancePath+"/localResourceId",schemaPath:"#/properties/localResourceId/type",keyword:"type",params:{type: "string"}};
+if(data15.callId !== undefined){
+let data18 = data15.callId;
+if(typeof data18 === "string"){
+if(func2(data18) > 255){
+const err37 = {instancePath:instancePath+"/answeredBy/callId",schemaPath:"#/properties/answeredBy/properties/callId/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -1066,10 +1068,8 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-if(data.isInternalLeg !== undefined){
-if(typeof data.isInternalLeg !== "boolean"){
-const err38 = {instancePath:instancePath+"/isInternalLeg",schemaPath:"#/properties/isInternalLeg/type",keyword:"type",params:{type: "boolean"}};
+if(func2(data18) < 1){
+const err38 = {instancePath:instancePath+"/answeredBy/callId",schemaPath:"#/properties/answeredBy/properties/callId/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1078,11 +1078,8 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-if(data.customChannelVars !== undefined){
-let data23 = data.customChannelVars;
-if(!(data23 && typeof data23 == "object" && !Array.isArray(data23))){
-const err39 = {instancePath:instancePath+"/customChannelVars",schemaPath:"#/properties/customChannelVars/type",keyword:"type",params:{type: "object"}};
+if(!pattern9.test(data18)){
+const err39 = {instancePath:instancePath+"/answeredBy/callId",schemaPath:"#/properties/answeredBy/properties/callId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -1092,10 +1089,8 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data.customApplicationVars !== undefined){
-let data24 = data.customApplicationVars;
-if(!(data24 && typeof data24 == "object" && !Array.isArray(data24))){
-const err40 = {instancePath:instancePath+"/customApplicationVars",schemaPath:"#/properties/customApplicationVars/type",keyword:"type",params:{type: "object"}};
+else {
+const err40 = {instancePath:instancePath+"/answeredBy/callId",schemaPath:"#/properties/answeredBy/properties/callId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -1105,9 +1100,9 @@ vErrors.push(err40);
 errors++;
 }
 }
-if(data.originalNumber !== undefined){
-if(typeof data.originalNumber !== "string"){
-const err41 = {instancePath:instancePath+"/originalNumber",schemaPath:"#/properties/originalNumber/type",keyword:"type",params:{type: "string"}};
+}
+else {
+const err41 = {instancePath:instancePath+"/answeredBy",schemaPath:"#/properties/answeredBy/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -1117,9 +1112,12 @@ vErrors.push(err41);
 errors++;
 }
 }
-if(data.otherLegDestinationNumber !== undefined){
-if(typeof data.otherLegDestinationNumber !== "string"){
-const err42 = {instancePath:instancePath+"/otherLegDestinationNumber",schemaPath:"#/properties/otherLegDestinationNumber/type",keyword:"type",params:{type: "string"}};
+if(data.endpoint !== undefined){
+let data19 = data.endpoint;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+for(const key2 in data19){
+if(!((key2 === "kind") || (key2 === "name"))){
+const err42 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -1129,9 +1127,10 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data.hangupCause !== undefined){
-if(typeof data.hangupCause !== "string"){
-const err43 = {instancePath:instancePath+"/hangupCause",schemaPath:"#/properties/hangupCause/type",keyword:"type",params:{type: "string"}};
+if(data19.kind !== undefined){
+let data20 = data19.kind;
+if(typeof data20 !== "string"){
+const err43 = {instancePath:instancePath+"/endpoint/kind",schemaPath:"#/properties/endpoint/properties/kind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -1140,10 +1139,8 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-if(data.hangupCode !== undefined){
-if(typeof data.hangupCode !== "string"){
-const err44 = {instancePath:instancePath+"/hangupCode",schemaPath:"#/properties/hangupCode/type",keyword:"type",params:{type: "string"}};
+if(!(((data20 === "extension") || (data20 === "trunk")) || (data20 === "gateway"))){
+const err44 = {instancePath:instancePath+"/endpoint/kind",schemaPath:"#/properties/endpoint/properties/kind/enum",keyword:"enum",params:{allowedValues: schema12.properties.endpoint.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -1153,10 +1150,9 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data.durationSeconds !== undefined){
-let data29 = data.durationSeconds;
-if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
-const err45 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/type",keyword:"type",params:{type: "integer"}};
+if(data19.name !== undefined){
+if(typeof data19.name !== "string"){
+const err45 = {instancePath:instancePath+"/endpoint/name",schemaPath:"#/properties/endpoint/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -1165,9 +1161,10 @@ vErrors.push(err45);
 }
 errors++;
 }
-if((typeof data29 == "number") && (isFinite(data29))){
-if(data29 > 2147483647 || isNaN(data29)){
-const err46 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+}
+else {
+const err46 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -1176,8 +1173,10 @@ vErrors.push(err46);
 }
 errors++;
 }
-if(data29 < 0 || isNaN(data29)){
-const err47 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.ownerId !== undefined){
+if(typeof data.ownerId !== "string"){
+const err47 = {instancePath:instancePath+"/ownerId",schemaPath:"#/properties/ownerId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -1187,11 +1186,9 @@ vErrors.push(err47);
 errors++;
 }
 }
-}
-if(data.ringingSeconds !== undefined){
-let data30 = data.ringingSeconds;
-if(!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))){
-const err48 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/type",keyword:"type",params:{type: "integer"}};
+if(data.resellerId !== undefined){
+if(typeof data.resellerId !== "string"){
+const err48 = {instancePath:instancePath+"/resellerId",schemaPath:"#/properties/resellerId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -1200,9 +1197,10 @@ vErrors.push(err48);
 }
 errors++;
 }
-if((typeof data30 == "number") && (isFinite(data30))){
-if(data30 > 2147483647 || isNaN(data30)){
-const err49 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.authorizingId !== undefined){
+if(typeof data.authorizingId !== "string"){
+const err49 = {instancePath:instancePath+"/authorizingId",schemaPath:"#/properties/authorizingId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -1211,8 +1209,10 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data30 < 0 || isNaN(data30)){
-const err50 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.authorizingType !== undefined){
+if(typeof data.authorizingType !== "string"){
+const err50 = {instancePath:instancePath+"/authorizingType",schemaPath:"#/properties/authorizingType/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -1222,11 +1222,9 @@ vErrors.push(err50);
 errors++;
 }
 }
-}
-if(data.billingSeconds !== undefined){
-let data31 = data.billingSeconds;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-const err51 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/type",keyword:"type",params:{type: "integer"}};
+if(data.callForwarded !== undefined){
+if(typeof data.callForwarded !== "boolean"){
+const err51 = {instancePath:instancePath+"/callForwarded",schemaPath:"#/properties/callForwarded/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -1235,9 +1233,10 @@ vErrors.push(err51);
 }
 errors++;
 }
-if((typeof data31 == "number") && (isFinite(data31))){
-if(data31 > 2147483647 || isNaN(data31)){
-const err52 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.emergencyResourceUsed !== undefined){
+if(typeof data.emergencyResourceUsed !== "boolean"){
+const err52 = {instancePath:instancePath+"/emergencyResourceUsed",schemaPath:"#/properties/emergencyResourceUsed/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -1246,8 +1245,10 @@ vErrors.push(err52);
 }
 errors++;
 }
-if(data31 < 0 || isNaN(data31)){
-const err53 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.localResourceUsed !== undefined){
+if(typeof data.localResourceUsed !== "boolean"){
+const err53 = {instancePath:instancePath+"/localResourceUsed",schemaPath:"#/properties/localResourceUsed/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -1257,11 +1258,9 @@ vErrors.push(err53);
 errors++;
 }
 }
-}
-if(data.durationMs !== undefined){
-let data32 = data.durationMs;
-if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
-const err54 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/type",keyword:"type",params:{type: "integer"}};
+if(data.localResourceId !== undefined){
+if(typeof data.localResourceId !== "string"){
+const err54 = {instancePath:instancePath+"/localResourceId",schemaPath:"#/properties/localResourceId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -1270,9 +1269,10 @@ vErrors.push(err54);
 }
 errors++;
 }
-if((typeof data32 == "number") && (isFinite(data32))){
-if(data32 > 2147483647000 || isNaN(data32)){
-const err55 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
+}
+if(data.isInternalLeg !== undefined){
+if(typeof data.isInternalLeg !== "boolean"){
+const err55 = {instancePath:instancePath+"/isInternalLeg",schemaPath:"#/properties/isInternalLeg/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -1281,8 +1281,11 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data32 < 0 || isNaN(data32)){
-const err56 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.customChannelVars !== undefined){
+let data31 = data.customChannelVars;
+if(!(data31 && typeof data31 == "object" && !Array.isArray(data31))){
+const err56 = {instancePath:instancePath+"/customChannelVars",schemaPath:"#/properties/customChannelVars/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -1292,11 +1295,10 @@ vErrors.push(err56);
 errors++;
 }
 }
-}
-if(data.transferType !== undefined){
-let data33 = data.transferType;
-if(typeof data33 !== "string"){
-const err57 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/type",keyword:"type",params:{type: "string"}};
+if(data.customApplicationVars !== undefined){
+let data32 = data.customApplicationVars;
+if(!(data32 && typeof data32 == "object" && !Array.isArray(data32))){
+const err57 = {instancePath:instancePath+"/customApplicationVars",schemaPath:"#/properties/customApplicationVars/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -1305,8 +1307,10 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(!((data33 === "blind") || (data33 === "attended"))){
-const err58 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/enum",keyword:"enum",params:{allowedValues: schema12.properties.transferType.enum}};
+}
+if(data.originalNumber !== undefined){
+if(typeof data.originalNumber !== "string"){
+const err58 = {instancePath:instancePath+"/originalNumber",schemaPath:"#/properties/originalNumber/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -1316,9 +1320,9 @@ vErrors.push(err58);
 errors++;
 }
 }
-if(data.transferTo !== undefined){
-if(typeof data.transferTo !== "string"){
-const err59 = {instancePath:instancePath+"/transferTo",schemaPath:"#/properties/transferTo/type",keyword:"type",params:{type: "string"}};
+if(data.otherLegDestinationNumber !== undefined){
+if(typeof data.otherLegDestinationNumber !== "string"){
+const err59 = {instancePath:instancePath+"/otherLegDestinationNumber",schemaPath:"#/properties/otherLegDestinationNumber/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -1328,11 +1332,9 @@ vErrors.push(err59);
 errors++;
 }
 }
-if(data.targetCallId !== undefined){
-let data35 = data.targetCallId;
-if(typeof data35 === "string"){
-if(func2(data35) > 255){
-const err60 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.hangupCause !== undefined){
+if(typeof data.hangupCause !== "string"){
+const err60 = {instancePath:instancePath+"/hangupCause",schemaPath:"#/properties/hangupCause/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -1341,8 +1343,10 @@ vErrors.push(err60);
 }
 errors++;
 }
-if(func2(data35) < 1){
-const err61 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.hangupCode !== undefined){
+if(typeof data.hangupCode !== "string"){
+const err61 = {instancePath:instancePath+"/hangupCode",schemaPath:"#/properties/hangupCode/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1351,8 +1355,11 @@ vErrors.push(err61);
 }
 errors++;
 }
-if(!pattern9.test(data35)){
-const err62 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.durationSeconds !== undefined){
+let data37 = data.durationSeconds;
+if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
+const err62 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1361,9 +1368,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-else {
-const err63 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/type",keyword:"type",params:{type: "string"}};
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 > 2147483647 || isNaN(data37)){
+const err63 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1372,11 +1379,8 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-if(data.eventName !== undefined){
-let data36 = data.eventName;
-if(typeof data36 !== "string"){
-const err64 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/type",keyword:"type",params:{type: "string"}};
+if(data37 < 0 || isNaN(data37)){
+const err64 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1385,8 +1389,12 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(!(((data36 === "PARK_PARKED") || (data36 === "PARK_RETRIEVED")) || (data36 === "PARK_ABANDONED"))){
-const err65 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/enum",keyword:"enum",params:{allowedValues: schema12.properties.eventName.enum}};
+}
+}
+if(data.ringingSeconds !== undefined){
+let data38 = data.ringingSeconds;
+if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
+const err65 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1395,10 +1403,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-}
-if(data.parkingSlot !== undefined){
-if(typeof data.parkingSlot !== "string"){
-const err66 = {instancePath:instancePath+"/parkingSlot",schemaPath:"#/properties/parkingSlot/type",keyword:"type",params:{type: "string"}};
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 > 2147483647 || isNaN(data38)){
+const err66 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1407,10 +1414,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-}
-if(data.fromUser !== undefined){
-if(typeof data.fromUser !== "string"){
-const err67 = {instancePath:instancePath+"/fromUser",schemaPath:"#/properties/fromUser/type",keyword:"type",params:{type: "string"}};
+if(data38 < 0 || isNaN(data38)){
+const err67 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1420,9 +1425,11 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data.fromRealm !== undefined){
-if(typeof data.fromRealm !== "string"){
-const err68 = {instancePath:instancePath+"/fromRealm",schemaPath:"#/properties/fromRealm/type",keyword:"type",params:{type: "string"}};
+}
+if(data.billingSeconds !== undefined){
+let data39 = data.billingSeconds;
+if(!(((typeof data39 == "number") && (!(data39 % 1) && !isNaN(data39))) && (isFinite(data39)))){
+const err68 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1431,10 +1438,9 @@ vErrors.push(err68);
 }
 errors++;
 }
-}
-if(data.toUser !== undefined){
-if(typeof data.toUser !== "string"){
-const err69 = {instancePath:instancePath+"/toUser",schemaPath:"#/properties/toUser/type",keyword:"type",params:{type: "string"}};
+if((typeof data39 == "number") && (isFinite(data39))){
+if(data39 > 2147483647 || isNaN(data39)){
+const err69 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1443,10 +1449,8 @@ vErrors.push(err69);
 }
 errors++;
 }
-}
-if(data.toRealm !== undefined){
-if(typeof data.toRealm !== "string"){
-const err70 = {instancePath:instancePath+"/toRealm",schemaPath:"#/properties/toRealm/type",keyword:"type",params:{type: "string"}};
+if(data39 < 0 || isNaN(data39)){
+const err70 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1456,9 +1460,11 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data.voicemailBox !== undefined){
-if(typeof data.voicemailBox !== "string"){
-const err71 = {instancePath:instancePath+"/voicemailBox",schemaPath:"#/properties/voicemailBox/type",keyword:"type",params:{type: "string"}};
+}
+if(data.durationMs !== undefined){
+let data40 = data.durationMs;
+if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
+const err71 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1467,10 +1473,9 @@ vErrors.push(err71);
 }
 errors++;
 }
-}
-if(data.voicemailId !== undefined){
-if(typeof data.voicemailId !== "string"){
-const err72 = {instancePath:instancePath+"/voicemailId",schemaPath:"#/properties/voicemailId/type",keyword:"type",params:{type: "string"}};
+if((typeof data40 == "number") && (isFinite(data40))){
+if(data40 > 2147483647000 || isNaN(data40)){
+const err72 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1479,11 +1484,8 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-if(data.voicemailLengthMs !== undefined){
-let data44 = data.voicemailLengthMs;
-if(!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))){
-const err73 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/type",keyword:"type",params:{type: "integer"}};
+if(data40 < 0 || isNaN(data40)){
+const err73 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1492,9 +1494,12 @@ vErrors.push(err73);
 }
 errors++;
 }
-if((typeof data44 == "number") && (isFinite(data44))){
-if(data44 > 2147483647 || isNaN(data44)){
-const err74 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+}
+if(data.ringingMs !== undefined){
+let data41 = data.ringingMs;
+if(!(((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41))) && (isFinite(data41)))){
+const err74 = {instancePath:instancePath+"/ringingMs",schemaPath:"#/properties/ringingMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1503,8 +1508,9 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data44 < 0 || isNaN(data44)){
-const err75 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if((typeof data41 == "number") && (isFinite(data41))){
+if(data41 > 2147483647000 || isNaN(data41)){
+const err75 = {instancePath:instancePath+"/ringingMs",schemaPath:"#/properties/ringingMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1513,11 +1519,8 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-}
-if(data.callBridged !== undefined){
-if(typeof data.callBridged !== "boolean"){
-const err76 = {instancePath:instancePath+"/callBridged",schemaPath:"#/properties/callBridged/type",keyword:"type",params:{type: "boolean"}};
+if(data41 < 0 || isNaN(data41)){
+const err76 = {instancePath:instancePath+"/ringingMs",schemaPath:"#/properties/ringingMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1527,9 +1530,11 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data.messageLeft !== undefined){
-if(typeof data.messageLeft !== "boolean"){
-const err77 = {instancePath:instancePath+"/messageLeft",schemaPath:"#/properties/messageLeft/type",keyword:"type",params:{type: "boolean"}};
+}
+if(data.billingMs !== undefined){
+let data42 = data.billingMs;
+if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
+const err77 = {instancePath:instancePath+"/billingMs",schemaPath:"#/properties/billingMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1538,10 +1543,9 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-if(data.queueId !== undefined){
-if(typeof data.queueId !== "string"){
-const err78 = {instancePath:instancePath+"/queueId",schemaPath:"#/properties/queueId/type",keyword:"type",params:{type: "string"}};
+if((typeof data42 == "number") && (isFinite(data42))){
+if(data42 > 2147483647000 || isNaN(data42)){
+const err78 = {instancePath:instancePath+"/billingMs",schemaPath:"#/properties/billingMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1550,11 +1554,8 @@ vErrors.push(err78);
 }
 errors++;
 }
-}
-if(data.queuePosition !== undefined){
-let data48 = data.queuePosition;
-if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
-const err79 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/type",keyword:"type",params:{type: "integer"}};
+if(data42 < 0 || isNaN(data42)){
+const err79 = {instancePath:instancePath+"/billingMs",schemaPath:"#/properties/billingMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1563,9 +1564,12 @@ vErrors.push(err79);
 }
 errors++;
 }
-if((typeof data48 == "number") && (isFinite(data48))){
-if(data48 > 2147483647 || isNaN(data48)){
-const err80 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+}
+if(data.transferType !== undefined){
+let data43 = data.transferType;
+if(typeof data43 !== "string"){
+const err80 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1574,8 +1578,8 @@ vErrors.push(err80);
 }
 errors++;
 }
-if(data48 < 0 || isNaN(data48)){
-const err81 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(!((data43 === "blind") || (data43 === "attended"))){
+const err81 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/enum",keyword:"enum",params:{allowedValues: schema12.properties.transferType.enum}};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1585,11 +1589,9 @@ vErrors.push(err81);
 errors++;
 }
 }
-}
-if(data.queueLeaveReason !== undefined){
-let data49 = data.queueLeaveReason;
-if(typeof data49 !== "string"){
-const err82 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/type",keyword:"type",params:{type: "string"}};
+if(data.transferTo !== undefined){
+if(typeof data.transferTo !== "string"){
+const err82 = {instancePath:instancePath+"/transferTo",schemaPath:"#/properties/transferTo/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1598,8 +1600,12 @@ vErrors.push(err82);
 }
 errors++;
 }
-if(!(((((data49 === "answered") || (data49 === "abandoned")) || (data49 === "timeout")) || (data49 === "no_agent")) || (data49 === "key"))){
-const err83 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/enum",keyword:"enum",params:{allowedValues: schema12.properties.queueLeaveReason.enum}};
+}
+if(data.targetCallId !== undefined){
+let data45 = data.targetCallId;
+if(typeof data45 === "string"){
+if(func2(data45) > 255){
+const err83 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1608,11 +1614,8 @@ vErrors.push(err83);
 }
 errors++;
 }
-}
-if(data.waitingSeconds !== undefined){
-let data50 = data.waitingSeconds;
-if(!(((typeof data50 == "number") && (!(data50 % 1) && !isNaN(data50))) && (isFinite(data50)))){
-const err84 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/type",keyword:"type",params:{type: "integer"}};
+if(func2(data45) < 1){
+const err84 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1621,9 +1624,8 @@ vErrors.push(err84);
 }
 errors++;
 }
-if((typeof data50 == "number") && (isFinite(data50))){
-if(data50 > 2147483647 || isNaN(data50)){
-const err85 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if(!pattern9.test(data45)){
+const err85 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1632,8 +1634,9 @@ vErrors.push(err85);
 }
 errors++;
 }
-if(data50 < 0 || isNaN(data50)){
-const err86 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+else {
+const err86 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1643,10 +1646,10 @@ vErrors.push(err86);
 errors++;
 }
 }
-}
-if(data.agentId !== undefined){
-if(typeof data.agentId !== "string"){
-const err87 = {instancePath:instancePath+"/agentId",schemaPath:"#/properties/agentId/type",keyword:"type",params:{type: "string"}};
+if(data.eventName !== undefined){
+let data46 = data.eventName;
+if(typeof data46 !== "string"){
+const err87 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1655,12 +1658,8 @@ vErrors.push(err87);
 }
 errors++;
 }
-}
-if(data.agentCallId !== undefined){
-let data52 = data.agentCallId;
-if(typeof data52 === "string"){
-if(func2(data52) > 255){
-const err88 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(!(((data46 === "PARK_PARKED") || (data46 === "PARK_RETRIEVED")) || (data46 === "PARK_ABANDONED"))){
+const err88 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/enum",keyword:"enum",params:{allowedValues: schema12.properties.eventName.enum}};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1669,8 +1668,10 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(func2(data52) < 1){
-const err89 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.parkingSlot !== undefined){
+if(typeof data.parkingSlot !== "string"){
+const err89 = {instancePath:instancePath+"/parkingSlot",schemaPath:"#/properties/parkingSlot/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1679,8 +1680,10 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(!pattern9.test(data52)){
-const err90 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.fromUser !== undefined){
+if(typeof data.fromUser !== "string"){
+const err90 = {instancePath:instancePath+"/fromUser",schemaPath:"#/properties/fromUser/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1690,8 +1693,9 @@ vErrors.push(err90);
 errors++;
 }
 }
-else {
-const err91 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/type",keyword:"type",params:{type: "string"}};
+if(data.fromRealm !== undefined){
+if(typeof data.fromRealm !== "string"){
+const err91 = {instancePath:instancePath+"/fromRealm",schemaPath:"#/properties/fromRealm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1701,9 +1705,9 @@ vErrors.push(err91);
 errors++;
 }
 }
-if(data.dtmfDigit !== undefined){
-if(typeof data.dtmfDigit !== "string"){
-const err92 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
+if(data.toUser !== undefined){
+if(typeof data.toUser !== "string"){
+const err92 = {instancePath:instancePath+"/toUser",schemaPath:"#/properties/toUser/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1713,10 +1717,9 @@ vErrors.push(err92);
 errors++;
 }
 }
-if(data.dtmfDurationMs !== undefined){
-let data54 = data.dtmfDurationMs;
-if(!(((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54))) && (isFinite(data54)))){
-const err93 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
+if(data.toRealm !== undefined){
+if(typeof data.toRealm !== "string"){
+const err93 = {instancePath:instancePath+"/toRealm",schemaPath:"#/properties/toRealm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1725,9 +1728,10 @@ vErrors.push(err93);
 }
 errors++;
 }
-if((typeof data54 == "number") && (isFinite(data54))){
-if(data54 > 2147483647 || isNaN(data54)){
-const err94 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.voicemailBox !== undefined){
+if(typeof data.voicemailBox !== "string"){
+const err94 = {instancePath:instancePath+"/voicemailBox",schemaPath:"#/properties/voicemailBox/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1736,8 +1740,10 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data54 < 0 || isNaN(data54)){
-const err95 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.voicemailId !== undefined){
+if(typeof data.voicemailId !== "string"){
+const err95 = {instancePath:instancePath+"/voicemailId",schemaPath:"#/properties/voicemailId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1747,10 +1753,10 @@ vErrors.push(err95);
 errors++;
 }
 }
-}
-if(data.path !== undefined){
-if(typeof data.path !== "string"){
-const err96 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
+if(data.voicemailLengthMs !== undefined){
+let data54 = data.voicemailLengthMs;
+if(!(((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54))) && (isFinite(data54)))){
+const err96 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1759,10 +1765,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data.reason !== undefined){
-if(typeof data.reason !== "string"){
-const err97 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
+if((typeof data54 == "number") && (isFinite(data54))){
+if(data54 > 2147483647 || isNaN(data54)){
+const err97 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1771,10 +1776,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err98 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data54 < 0 || isNaN(data54)){
+const err98 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1784,9 +1787,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data.member !== undefined){
-if(typeof data.member !== "string"){
-const err99 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
+}
+if(data.callBridged !== undefined){
+if(typeof data.callBridged !== "boolean"){
+const err99 = {instancePath:instancePath+"/callBridged",schemaPath:"#/properties/callBridged/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1796,10 +1800,9 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data.members !== undefined){
-let data59 = data.members;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err100 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
+if(data.messageLeft !== undefined){
+if(typeof data.messageLeft !== "boolean"){
+const err100 = {instancePath:instancePath+"/messageLeft",schemaPath:"#/properties/messageLeft/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1808,9 +1811,10 @@ vErrors.push(err100);
 }
 errors++;
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 > 2147483647 || isNaN(data59)){
-const err101 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.queueId !== undefined){
+if(typeof data.queueId !== "string"){
+const err101 = {instancePath:instancePath+"/queueId",schemaPath:"#/properties/queueId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1819,8 +1823,11 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(data59 < 0 || isNaN(data59)){
-const err102 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.queuePosition !== undefined){
+let data58 = data.queuePosition;
+if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
+const err102 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1829,11 +1836,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-}
-if(data.username !== undefined){
-if(typeof data.username !== "string"){
-const err103 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
+if((typeof data58 == "number") && (isFinite(data58))){
+if(data58 > 2147483647 || isNaN(data58)){
+const err103 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1842,10 +1847,8 @@ vErrors.push(err103);
 }
 errors++;
 }
-}
-if(data.realm !== undefined){
-if(typeof data.realm !== "string"){
-const err104 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
+if(data58 < 0 || isNaN(data58)){
+const err104 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1855,9 +1858,11 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data.contact !== undefined){
-if(typeof data.contact !== "string"){
-const err105 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
+}
+if(data.queueLeaveReason !== undefined){
+let data59 = data.queueLeaveReason;
+if(typeof data59 !== "string"){
+const err105 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1866,10 +1871,8 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-if(data.userAgent !== undefined){
-if(typeof data.userAgent !== "string"){
-const err106 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
+if(!(((((data59 === "answered") || (data59 === "abandoned")) || (data59 === "timeout")) || (data59 === "no_agent")) || (data59 === "key"))){
+const err106 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/enum",keyword:"enum",params:{allowedValues: schema12.properties.queueLeaveReason.enum}};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1879,10 +1882,10 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data.expires !== undefined){
-let data64 = data.expires;
-if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err107 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
+if(data.waitingSeconds !== undefined){
+let data60 = data.waitingSeconds;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err107 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1891,9 +1894,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-if((typeof data64 == "number") && (isFinite(data64))){
-if(data64 > 2147483647 || isNaN(data64)){
-const err108 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 > 2147483647 || isNaN(data60)){
+const err108 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1902,8 +1905,8 @@ vErrors.push(err108);
 }
 errors++;
 }
-if(data64 < 0 || isNaN(data64)){
-const err109 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data60 < 0 || isNaN(data60)){
+const err109 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1914,11 +1917,9 @@ errors++;
 }
 }
 }
-if(data.orderingKey !== undefined){
-let data65 = data.orderingKey;
-if(typeof data65 === "string"){
-if(func2(data65) > 255){
-const err110 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.agentId !== undefined){
+if(typeof data.agentId !== "string"){
+const err110 = {instancePath:instancePath+"/agentId",schemaPath:"#/properties/agentId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1927,8 +1928,12 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(func2(data65) < 1){
-const err111 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.agentCallId !== undefined){
+let data62 = data.agentCallId;
+if(typeof data62 === "string"){
+if(func2(data62) > 255){
+const err111 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1937,8 +1942,8 @@ vErrors.push(err111);
 }
 errors++;
 }
-if(!pattern9.test(data65)){
-const err112 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(func2(data62) < 1){
+const err112 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1947,9 +1952,8 @@ vErrors.push(err112);
 }
 errors++;
 }
-}
-else {
-const err113 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+if(!pattern9.test(data62)){
+const err113 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1959,10 +1963,8 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data.data !== undefined){
-let data66 = data.data;
-if(!(data66 && typeof data66 == "object" && !Array.isArray(data66))){
-const err114 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+else {
+const err114 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1972,9 +1974,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data.documentId !== undefined){
-if(typeof data.documentId !== "string"){
-const err115 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+if(data.dtmfDigit !== undefined){
+if(typeof data.dtmfDigit !== "string"){
+const err115 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1984,9 +1986,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.documentType !== undefined){
-if(typeof data.documentType !== "string"){
-const err116 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+if(data.dtmfDurationMs !== undefined){
+let data64 = data.dtmfDurationMs;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err116 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1995,11 +1998,9 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-if(data.documentAction !== undefined){
-let data69 = data.documentAction;
-if(typeof data69 !== "string"){
-const err117 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 > 2147483647 || isNaN(data64)){
+const err117 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2008,8 +2009,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(!(((data69 === "doc_created") || (data69 === "doc_edited")) || (data69 === "doc_deleted"))){
-const err118 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+if(data64 < 0 || isNaN(data64)){
+const err118 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2019,11 +2020,10 @@ vErrors.push(err118);
 errors++;
 }
 }
-if(data.idempotencyKey !== undefined){
-let data70 = data.idempotencyKey;
-if(typeof data70 === "string"){
-if(func2(data70) > 255){
-const err119 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+}
+if(data.path !== undefined){
+if(typeof data.path !== "string"){
+const err119 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2032,8 +2032,10 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(func2(data70) < 1){
-const err120 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.reason !== undefined){
+if(typeof data.reason !== "string"){
+const err120 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2042,8 +2044,10 @@ vErrors.push(err120);
 }
 errors++;
 }
-if(!pattern9.test(data70)){
-const err121 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err121 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2053,8 +2057,9 @@ vErrors.push(err121);
 errors++;
 }
 }
-else {
-const err122 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(data.member !== undefined){
+if(typeof data.member !== "string"){
+const err122 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -2064,14 +2069,282 @@ vErrors.push(err122);
 errors++;
 }
 }
-}
-else {
-const err123 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.members !== undefined){
+let data69 = data.members;
+if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
+const err123 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err123];
 }
 else {
 vErrors.push(err123);
+}
+errors++;
+}
+if((typeof data69 == "number") && (isFinite(data69))){
+if(data69 > 2147483647 || isNaN(data69)){
+const err124 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+if(data69 < 0 || isNaN(data69)){
+const err125 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+}
+}
+if(data.username !== undefined){
+if(typeof data.username !== "string"){
+const err126 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+}
+if(data.realm !== undefined){
+if(typeof data.realm !== "string"){
+const err127 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+if(data.contact !== undefined){
+if(typeof data.contact !== "string"){
+const err128 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+if(data.userAgent !== undefined){
+if(typeof data.userAgent !== "string"){
+const err129 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+if(data.expires !== undefined){
+let data74 = data.expires;
+if(!(((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74))) && (isFinite(data74)))){
+const err130 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+if((typeof data74 == "number") && (isFinite(data74))){
+if(data74 > 2147483647 || isNaN(data74)){
+const err131 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+if(data74 < 0 || isNaN(data74)){
+const err132 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+}
+if(data.orderingKey !== undefined){
+let data75 = data.orderingKey;
+if(typeof data75 === "string"){
+if(func2(data75) > 255){
+const err133 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+if(func2(data75) < 1){
+const err134 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+if(!pattern9.test(data75)){
+const err135 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+}
+else {
+const err136 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data76 = data.data;
+if(!(data76 && typeof data76 == "object" && !Array.isArray(data76))){
+const err137 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+if(data.documentId !== undefined){
+if(typeof data.documentId !== "string"){
+const err138 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+if(data.documentType !== undefined){
+if(typeof data.documentType !== "string"){
+const err139 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+if(data.documentAction !== undefined){
+let data79 = data.documentAction;
+if(typeof data79 !== "string"){
+const err140 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+if(!(((data79 === "doc_created") || (data79 === "doc_edited")) || (data79 === "doc_deleted"))){
+const err141 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+if(data.idempotencyKey !== undefined){
+let data80 = data.idempotencyKey;
+if(typeof data80 === "string"){
+if(func2(data80) > 255){
+const err142 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+if(func2(data80) < 1){
+const err143 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+if(!pattern9.test(data80)){
+const err144 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+else {
+const err145 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+}
+}
+else {
+const err146 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
 }
 errors++;
 }
@@ -2081,9 +2354,9 @@ return errors === 0;
 
 export const validateAccount = validate12;
 const schema13 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\p{Cc}\\p{Cs}]*$"},"realm":{"type":"string","minLength":4,"maxLength":253,"pattern":"^[.\\w-]+$"},"enabled":{"type":"boolean"},"timezone":{"type":"string","minLength":5,"maxLength":32,"pattern":"^[^\\p{Cc}\\p{Cs}]*$"},"language":{"type":"string","maxLength":35,"pattern":"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"},"flags":{"type":"array","items":{"type":"string"}}}};
-const pattern15 = new RegExp("^[^\\p{Cc}\\p{Cs}]*$", "u");
-const pattern16 = new RegExp("^[.\\w-]+$", "u");
-const pattern18 = new RegExp("^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", "u");
+const pattern17 = new RegExp("^[^\\p{Cc}\\p{Cs}]*$", "u");
+const pattern18 = new RegExp("^[.\\w-]+$", "u");
+const pattern20 = new RegExp("^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", "u");
 
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2122,7 +2395,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern15.test(data0)){
+if(!pattern17.test(data0)){
 const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -2167,7 +2440,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern16.test(data1)){
+if(!pattern18.test(data1)){
 const err7 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/pattern",keyword:"pattern",params:{pattern: "^[.\\w-]+$"}};
 if(vErrors === null){
 vErrors = [err7];
@@ -2224,7 +2497,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!pattern15.test(data3)){
+if(!pattern17.test(data3)){
 const err12 = {instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err12];
@@ -2259,7 +2532,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!pattern18.test(data4)){
+if(!pattern20.test(data4)){
 const err15 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"}};
 if(vErrors === null){
 vErrors = [err15];
@@ -2326,7 +2599,7 @@ return errors === 0;
 
 export const validateUser = validate13;
 const schema14 = {"type":"object","required":["firstName","lastName"],"properties":{"firstName":{"type":"string","minLength":1,"maxLength":128},"lastName":{"type":"string","minLength":1,"maxLength":128},"username":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[+@.\\w-]+$"},"password":{"type":"string","maxLength":1024,"writeOnly":true},"email":{"type":"string","minLength":3,"maxLength":254},"enabled":{"type":"boolean"},"privLevel":{"type":"string","enum":["user","admin"]},"timezone":{"type":"string","maxLength":64},"language":{"type":"string","maxLength":64},"requirePasswordUpdate":{"type":"boolean"},"verified":{"type":"boolean"}}};
-const pattern19 = new RegExp("^[+@.\\w-]+$", "u");
+const pattern21 = new RegExp("^[+@.\\w-]+$", "u");
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2445,7 +2718,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern19.test(data2)){
+if(!pattern21.test(data2)){
 const err10 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/pattern",keyword:"pattern",params:{pattern: "^[+@.\\w-]+$"}};
 if(vErrors === null){
 vErrors = [err10];

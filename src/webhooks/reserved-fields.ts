@@ -1,18 +1,24 @@
 /** Decides which fields of a payload the custom data of a webhook may not set. Pure. */
 import { OBJECT_HOOK } from './catalogue.js'
 
-/** Fields by which receivers recognize, order and date events. The service alone writes them. */
+/** Fields by which receivers recognize, order, date and bill events. The service alone writes them. */
 export const RESERVED_FIELDS = [
   'hook_event',
   'account_id',
   'call_id',
   'ordering_key',
+  'call_group_id',
   'timestamp',
   'happened_at',
   'webhook_id',
   'delivery_id',
   'event_id',
   'sequence',
+  'answered_by',
+  'endpoint',
+  'duration_ms',
+  'ringing_ms',
+  'billing_ms',
 ] as const
 
 const RESERVED: ReadonlySet<string> = new Set(RESERVED_FIELDS)

@@ -91,7 +91,8 @@ function parseEvent(
     if (!SNAKE_CASE.test(name) || Object.hasOwn(WIRE_FIELD_NAMES, name))
       addFailure(name, 'This field is unknown')
     else if (Object.hasOwn(event, key)) addFailure(name, 'This field is given twice')
-    else event[key] = key === 'timestampMs' ? toUnixMs(value) : value
+    else if (key === 'timestampMs') event[key] = toUnixMs(value)
+    else event[key] = key === 'answeredBy' ? toAnswerer(value) : value
   }
   if (event.accountId !== undefined && event.accountId !== accountId) {
     addFailure('account_id', 'The event belongs to another account than the path')
@@ -106,6 +107,13 @@ function parseEvent(
   // The payload of a document has no call id: the events of a document are ordered by its id.
   if (event.hook === OBJECT_HOOK) event.callId ??= event.documentId
   return { event: coerce(eventSchema, { ...event, accountId }) as Fields }
+}
+
+/** Renames the one field of `answered_by` that is more than a word. */
+function toAnswerer(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('call_id' in value) || 'callId' in value) return value
+  const { call_id: callId, ...party } = value
+  return { ...party, callId }
 }
 
 /** Converts Gregorian seconds or ISO 8601 to Unix milliseconds. Leaves anything else for the event schema to report. */
@@ -143,7 +151,8 @@ const PLACE = /^events\[(\d+)\]\.?/
  */
 export function toWireFailure(failure: Failure): Failure {
   const [place = '', index] = PLACE.exec(failure.path) ?? []
-  const name = renameFirstSegment(failure.path.slice(place.length), toWireEventName)
+  const field = renameFirstSegment(failure.path.slice(place.length), toWireEventName)
+  const name = field === 'answered_by.callId' ? 'answered_by.call_id' : field
   const path = index !== undefined ? [index, name].filter(Boolean).join('.') : name
   if (name !== 'timestamp' || typeof failure.target !== 'number') return { ...failure, path }
   const target = toGregorian(failure.target)

@@ -27,6 +27,7 @@ import { measureSizing } from './sizing.js'
 import { measureSources } from './sources.js'
 import { measureStatistics } from './statistics-queries.js'
 import { STORE_KINDS } from './stores.js'
+import { measureWhy } from './why.js'
 
 const DURABLE = ['sqlite', 'postgres']
 
@@ -78,6 +79,7 @@ export const MEASUREMENTS = {
   P20E: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P23: { measure: measureCrash, storeKinds: DURABLE },
   REPLAY: { measure: measureReplay, storeKinds: DURABLE },
+  WHY: { measure: measureWhy, storeKinds: DURABLE },
   PAGE: { measure: measurePage, storeKinds: DURABLE },
   ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
   SIZING: { measure: measureSizing, storeKinds: STORE_KINDS },

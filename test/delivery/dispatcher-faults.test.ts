@@ -133,7 +133,7 @@ describe('an internal fault', () => {
     await node.close(0)
   })
 
-  it('is logged with its reason at a limited rate, and is not shown to owners of webhooks', async () => {
+  it('is logged with its reason, and is not shown to owners of webhooks', async () => {
     const harness = await createHarness([aWebhook({ retries: 0 })])
     const lines: unknown[] = []
     const log = { ...silentLog, warn: (fields: object) => void lines.push(fields) }
@@ -142,10 +142,7 @@ describe('an internal fault', () => {
     await node.start()
     for (let call = 0; call < 20; call++) await harness.publish(`call-${call}`)
     await harness.clock.settle()
-    expect(lines).toEqual([{ reason: 'the proxy answered 407' }])
-    await harness.clock.advance(30_000)
-    expect(lines.length).toBeGreaterThan(1)
-    expect(lines.length).toBeLessThanOrEqual(4)
+    expect(lines).toEqual(Array(20).fill({ reason: 'the proxy answered 407' }))
     expect(JSON.stringify([await harness.attempts(), await harness.deliveries()])).not.toContain('proxy')
     await node.close(0)
   })

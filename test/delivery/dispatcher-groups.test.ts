@@ -277,6 +277,33 @@ describe('a store that fails', () => {
     await node.close(0)
   })
 
+  it('refuses publishers whose events may be written once it takes nothing for two seconds, and still repeats the group', async () => {
+    const harness = await createHarness()
+    let isAway = true
+    const store = intercepted(harness, async (group, commit) => {
+      if (group.accepted.length === 0 || !isAway) return commit(group)
+      if (group.isRepeat) throw notWritten(unavailable())
+      await commit(group)
+      throw unavailable()
+    })
+    const node = harness.node({}, { store })
+    await node.start()
+    let error: unknown
+    const published = harness.publish('a').catch((thrown: unknown) => {
+      error = thrown
+    })
+    await harness.clock.advance(1_900)
+    expect(error).toBeUndefined()
+    await harness.clock.advance(300)
+    await published
+    expect(error).toMatchObject({ code: 'StoreUnavailable' })
+    expect(harness.sent()).toEqual([])
+    isAway = false
+    await harness.clock.advance(5_000)
+    expect(harness.sent()).toEqual(['a'])
+    await node.close(0)
+  })
+
   it('lets publishers wait for ten seconds, those in the group and those behind it', async () => {
     const harness = await createHarness()
     const { promise: released, resolve: release } = deferred()

@@ -197,6 +197,21 @@ const CALLS: readonly Call[] = [
     unknownIn('operator.release', 'account', 'accountId'),
   ],
   [
+    'hs.operator.jobs.count',
+    () => hs.operator.jobs.count({ action: 'hold', account: 'acme' } as never),
+    "account: is not a field of the action 'hold' (did you mean 'accountId'?)",
+  ],
+  [
+    'hs.operator.jobs.start',
+    () => hs.operator.jobs.start({ action: 'resume', hosts: 'a' } as never),
+    "hosts: is not a field of the action 'resume' (did you mean 'host'?)",
+  ],
+  [
+    'hs.operator.jobs.list',
+    () => hs.operator.jobs.list({ limits: 5 } as never),
+    unknownIn('operator.jobs.list', 'limits', 'limit'),
+  ],
+  [
     'hs.replays.start',
     () => hs.replays.start({ accountId: 'acme', createdFrom: 0 } as never),
     "createdFrom: is not a field of a replay (did you mean 'createdFromMs'?)",
@@ -364,6 +379,8 @@ const WITHOUT_OPTIONS = [
   'hs.operator.holds',
   'hs.operator.overview',
   'hs.replays.read',
+  'hs.operator.jobs.read',
+  'hs.operator.jobs.set',
   'hs.replays.set',
   'hs.start',
   'hs.wake',

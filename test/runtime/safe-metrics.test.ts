@@ -14,7 +14,7 @@ const fail = (): never => {
 }
 
 describe('safeMetrics', () => {
-  it('catches exceptions and logs the first', () => {
+  it('catches exceptions and logs them', () => {
     const { warned, log } = recordingLog()
     const metrics = safeMetrics({ count: fail, observe: fail, watch: fail }, log)
     for (let i = 0; i < 3; i += 1) {
@@ -22,7 +22,7 @@ describe('safeMetrics', () => {
       metrics.observe('hookswitch_attempt_duration_seconds', 1)
       metrics.watch(async () => [])
     }
-    expect(warned).toEqual([[{ reason: 'no backend' }, 'metrics failed']])
+    expect(warned).toEqual(Array(7).fill([{ reason: 'no backend' }, 'metrics failed']))
   })
 
   it('registers one gauge reader, which reads the instance of the latest start', async () => {
@@ -50,7 +50,7 @@ describe('safeMetrics', () => {
 })
 
 describe('safeTracing', () => {
-  it('catches exceptions at any point and logs the first; there is no span then', () => {
+  it('catches exceptions at any point and logs them; there is no span then', () => {
     const { warned, log } = recordingLog()
     const atBegin = safeTracing({ begin: fail }, log)!
     const atEnd = safeTracing({ begin: () => ({ traceparent: 'x', end: fail }) }, log)!
@@ -60,7 +60,7 @@ describe('safeTracing', () => {
       span.end({})
       atEnd.begin('attempt', undefined, {}).end({}, 'timeout')
     }
-    expect(warned).toEqual(Array(2).fill([{ reason: 'no backend' }, 'tracing failed']))
+    expect(warned).toEqual(Array(4).fill([{ reason: 'no backend' }, 'tracing failed']))
   })
 
   it('is undefined if the host has no tracing', () => {

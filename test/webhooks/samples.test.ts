@@ -84,6 +84,9 @@ describe('the sample events', () => {
       durationSeconds: endedAt! - createdAt!,
       ringingSeconds: answeredAt! - createdAt!,
       billingSeconds: endedAt! - answeredAt!,
+      durationMs: (endedAt! - createdAt!) * 1000,
+      ringingMs: (answeredAt! - createdAt!) * 1000,
+      billingMs: (endedAt! - answeredAt!) * 1000,
     })
   })
 
@@ -96,6 +99,9 @@ describe('the sample events', () => {
         'durationSeconds',
         'ringingSeconds',
         'billingSeconds',
+        'durationMs',
+        'ringingMs',
+        'billingMs',
       ])
         expect(Object.hasOwn(sample, field)).toBe(isEnd)
       for (const field of ['originalNumber', 'otherLegDestinationNumber'])

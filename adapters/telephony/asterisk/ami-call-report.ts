@@ -1,4 +1,7 @@
-/** Translates the AMI messages that tell more of a call than its channels: transfers, parking, voicemail, queues, keys. */
+/**
+ * Translates the AMI messages that tell more of a call than its channels: transfers, parking, voicemail, queues, conferences,
+ * keys.
+ */
 import { type CallDetails, definedDetails, type OptionalHook } from '../source/optional-hooks.js'
 import type { AmiMessage } from './ami-message.js'
 import type { CallReport, Channel, SwitchEvent } from './switch-event.js'
@@ -28,6 +31,11 @@ const QUEUE: Readonly<Record<string, OptionalHook>> = {
   AgentConnect: 'queue_agent_answer',
 }
 
+const CONFERENCE: Readonly<Record<string, OptionalHook>> = {
+  ConfbridgeJoin: 'conference_join',
+  ConfbridgeLeave: 'conference_leave',
+}
+
 /** The messages that `parseAmiReport` uses. */
 export const REPORT_EVENTS: ReadonlySet<string> = new Set([
   'BlindTransfer',
@@ -38,6 +46,7 @@ export const REPORT_EVENTS: ReadonlySet<string> = new Set([
   'DTMFEnd',
   ...Object.keys(PARKING),
   ...Object.keys(QUEUE),
+  ...Object.keys(CONFERENCE),
 ])
 
 const VARIABLE = Buffer.from('\r\nVariable: ')
@@ -77,6 +86,11 @@ export function parseAmiReport(message: AmiMessage, channelOf: ChannelOf): AmiRe
   if (!channel) return event === 'MessageWaiting' ? undefined : 'no Uniqueid'
   const queueHook = QUEUE[event]
   if (queueHook !== undefined) return reported(reportOfQueue(message, queueHook, channel))
+  const conferenceHook = CONFERENCE[event]
+  if (conferenceHook !== undefined) {
+    const details = definedDetails({ name: message.get('Conference') })
+    return reported({ hook: conferenceHook, channel, details, bridgeId: message.get('BridgeUniqueid') })
+  }
   if (event === 'MessageWaiting') {
     const mailbox = message.get('Mailbox')
     return mailbox === undefined ? undefined : { kind: 'noted', channel, notes: { mailbox } }

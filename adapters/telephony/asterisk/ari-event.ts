@@ -47,6 +47,8 @@ const STATES: Readonly<Record<string, number>> = {
   'Dialing Offhook': DIALING_OFF_HOOK,
   'Pre-ring': PRE_RING,
 }
+/** ARI names the whole call only if `channelvars` lists this function. */
+const LINKED_ID = 'CHANNEL(linkedid)'
 
 /** More than half of all events; used only while the leg is not settled. */
 const VARIABLE_SET = 'ChannelVarset'
@@ -197,6 +199,7 @@ function channelOf(value: unknown): Channel | undefined {
     accountCode: textOf(channel.accountcode),
     context: textOf(dialplan?.context),
     extension: textOf(dialplan?.exten),
+    linkedId: variables && textOf(variables[LINKED_ID]),
     protocolId: textOf(channel.protocol_id),
     createdMs: timeOf(channel.creationtime),
     application: textOf(dialplan?.app_name),

@@ -22,6 +22,8 @@ interface BridgeGraph {
   enter(leg: Leg, bridge: Bridge): readonly BridgedLeg[]
   /** Removes a leg from its bridge, if any. */
   leave(leg: Leg): void
+  /** The legs in a bridge. */
+  membersOf(bridgeId: string): Iterable<Leg>
 }
 
 /** Access to Local channels. */
@@ -135,6 +137,7 @@ export function createBridgeGraph({ otherHalf }: LocalHalves): BridgeGraph {
       return [...bridged, ...internalLegs(leg, current)]
     },
     leave,
+    membersOf: (bridgeId) => open.get(bridgeId)?.members ?? [],
   }
 }
 

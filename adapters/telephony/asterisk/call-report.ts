@@ -24,6 +24,8 @@ interface CallReporterDeps {
   /** Publishes the `channel_create` of a leg if that is due. */
   readonly advance: (leg: Leg, atMs: number) => void
   readonly contextOf: (leg: Leg) => EventContext
+  /** The legs in a bridge. */
+  readonly membersOf: (bridgeId: string) => Iterable<Leg>
 }
 
 /** Builds the events of reports. */
@@ -43,7 +45,8 @@ interface CallReporter {
 }
 
 /** Creates a reporter. */
-export function createCallReporter({ legs, hooks, advance, contextOf }: CallReporterDeps): CallReporter {
+export function createCallReporter(deps: CallReporterDeps): CallReporter {
+  const { legs, hooks, advance, contextOf, membersOf } = deps
   /** The phone that a half of a Local channel stands for. */
   const phoneOf = (leg: Leg): Leg | undefined => (leg.isInternal ? legs.get(legs.phoneBehind(leg.id)) : leg)
   const idOfPhone = (id: string) => legs.phoneBehind(id) ?? id
@@ -55,13 +58,20 @@ export function createCallReporter({ legs, hooks, advance, contextOf }: CallRepo
   }
 
   /** Replaces halves of Local channels with the phones behind them, and adds what was noted before. */
-  const complete = (leg: Leg, { hook, details }: CallReport): CallDetails => {
+  const complete = (leg: Leg, { hook, details, bridgeId }: CallReport): CallDetails => {
     const { targetCallId, agentCallId } = details
     const completed: { -readonly [Key in keyof CallDetails]: CallDetails[Key] } = { ...details }
     if (targetCallId !== undefined) completed.targetCallId = idOfPhone(targetCallId)
     if (agentCallId !== undefined) {
       completed.agentCallId = idOfPhone(agentCallId)
       completed.otherLegCallId = completed.agentCallId
+    }
+    if (bridgeId !== undefined) {
+      // The leg enters and leaves the bridge just before or just after the report. Announcers are no members.
+      const phones = new Set([...membersOf(bridgeId)].map(phoneOf).filter((phone) => phone !== undefined))
+      if (hook === 'conference_join') phones.add(leg)
+      else phones.delete(leg)
+      completed.members = phones.size
     }
     if (hook === 'queue_leave' && leg.notes.abandonedAfterSeconds !== undefined) {
       completed.queueLeaveReason = 'abandoned'

@@ -2,6 +2,7 @@
  * The state of a mapping: open legs, recently ended legs, and the batch that the current message yields. Calls the host's
  * `accountOf` and `realmOf`.
  */
+import { joinOlderGroup } from '../source/call-group.js'
 import {
   EMPTY_BATCH,
   type LegUpdate,
@@ -12,8 +13,17 @@ import {
 import { sanitizeError } from '../source/sanitize.js'
 import { type AsteriskAccountOf, type AsteriskFacts, factsOf } from './account-resolver.js'
 import { isInternalChannel, parseChannelName } from './channel-name.js'
+import { endpointOf } from './endpoint.js'
 import type { EventContext } from './event-builder.js'
-import { type ChannelIdentity, directionOf, isLaterChannel, type Leg, openLeg, partiesOf } from './leg.js'
+import {
+  type ChannelIdentity,
+  directionOf,
+  groupOf,
+  isLaterChannel,
+  type Leg,
+  openLeg,
+  partiesOf,
+} from './leg.js'
 import type { Channel, SwitchEvent } from './switch-event.js'
 
 /** Options of a mapping. */
@@ -21,6 +31,8 @@ export interface MappingOptions {
   readonly accountOf: AsteriskAccountOf
   /** Returns the realm of the addresses in a leg's events; `undefined`: addresses are numbers without a realm. */
   readonly realmOf?: ((leg: AsteriskFacts) => string | undefined) | undefined
+  /** Names of all endpoints that are trunks. Default: they are guessed. */
+  readonly trunks?: readonly string[] | undefined
   /** Channel variables for `customChannelVars`. */
   readonly customVariables?: readonly string[] | undefined
   /** The hooks to publish beside those of a leg. Default: none. */
@@ -95,7 +107,7 @@ interface EndedLeg extends ChannelIdentity {
 }
 
 export function createChannelRegistry(
-  { accountOf, realmOf, customVariables = [], maxOpenLegs }: MappingOptions,
+  { accountOf, realmOf, trunks, customVariables = [], maxOpenLegs }: MappingOptions,
   { onEvicted, onReplaced }: RegistryListener,
 ): ChannelRegistry {
   /** By id, oldest first. */
@@ -183,6 +195,9 @@ export function createChannelRegistry(
         leg = undefined
       }
       if (leg) {
+        const { linkedId } = channel
+        if (linkedId !== undefined && linkedId !== leg.channel.linkedId)
+          leg.group = groupOf(linkedId, leg.createdMs)
         leg.channel = channel
         const direction = leg.isDirectionKnown ? undefined : directionOf(channel, false)
         if (direction !== undefined) decide(leg, direction)
@@ -199,6 +214,8 @@ export function createChannelRegistry(
         }
         evictOldest()
         leg = openLeg(channel, atMs, isBegin)
+        const half = registry.otherHalf(leg)
+        if (half) joinOlderGroup(leg, half)
         open.set(leg.id, leg)
         waiting.add(leg)
         ended.delete(leg.id)
@@ -235,6 +252,7 @@ export function createChannelRegistry(
         addProblem('malformed', `realmOf threw: ${sanitizeError(thrown)}`, leg)
       }
       leg.parties = partiesOf(leg, registry.get(leg.diallerId), realm || undefined)
+      leg.publishedEndpoint = endpointOf(leg, trunks)
       waiting.delete(leg)
     },
     addEvent(leg, event) {
@@ -252,7 +270,6 @@ export function createChannelRegistry(
         const value = channel.variable(name)
         if (value !== undefined) vars[name] = value
       }
-      if (channel.linkedId !== undefined) vars.linked_id = channel.linkedId
       if (channel.protocolId !== undefined) vars.sip_call_id = channel.protocolId
       return { otherLegId: registry.otherPhone(leg), customChannelVars: vars }
     },

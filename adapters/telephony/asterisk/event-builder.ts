@@ -1,4 +1,5 @@
 /** Builds channel events, without their account, from legs. Pure. */
+import { addCallee } from '../source/answerer.js'
 import type { PendingEvent } from '../source/mapped-events.js'
 import { durationsOf, type LegTimes } from '../source/seconds.js'
 import type { HangupResult } from './hangup-mapping.js'
@@ -38,6 +39,7 @@ export function buildEvent(
   const event: Mutable<PendingEvent> = {
     hook,
     callId: leg.id,
+    callGroupId: leg.group.id,
     direction: leg.direction,
     timestampMs: Math.floor(atMs),
     isInternalLeg: leg.isInternal,
@@ -55,9 +57,9 @@ export function buildEvent(
     }
     if (parties.callerNumber !== undefined) event.callerIdNumber = parties.callerNumber
     if (parties.callerName !== undefined) event.callerIdName = parties.callerName
-    if (parties.calleeNumber !== undefined) event.calleeIdNumber = parties.calleeNumber
-    if (parties.calleeName !== undefined) event.calleeIdName = parties.calleeName
+    addCallee(event, leg.answeredBy, parties.calleeNumber, parties.calleeName)
   }
+  if (leg.publishedEndpoint) event.endpoint = leg.publishedEndpoint
   for (const _ in customChannelVars) {
     event.customChannelVars = customChannelVars
     break

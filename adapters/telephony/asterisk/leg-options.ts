@@ -15,6 +15,12 @@ export interface LegOptions extends OptionalHooksOption {
    * are numbers without a realm.
    */
   readonly realmOf?: ((leg: AsteriskFacts) => string | undefined) | undefined
+  /**
+   * Names of all endpoints that are trunks to carriers, for `endpoint.kind`. Default: a leg is of a trunk if it begins in a
+   * context of FreePBX's trunks (`from-trunk…`, `from-pstn…`, `from-did…`) or if a number was dialled beside the endpoint, and of
+   * an extension if the name is a number, or the caller's own.
+   */
+  readonly trunks?: readonly string[] | undefined
   /** Channel variables for `customChannelVars`; `channelvars` must list them. Default: none. */
   readonly customVariables?: readonly string[] | undefined
 }
@@ -23,6 +29,7 @@ export interface LegOptions extends OptionalHooksOption {
 export const LEG_OPTIONS = {
   accountOf: requiredOption(checkFunction),
   realmOf: { check: checkFunction },
+  trunks: { check: checkStrings },
   customVariables: { check: checkStrings },
   ...OPTIONAL_HOOKS_OPTION,
 }

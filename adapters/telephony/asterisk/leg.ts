@@ -1,4 +1,7 @@
 /** The state of one leg, which is an open channel, and projections of it. */
+import type { AnsweredBy } from '../source/answerer.js'
+import type { CallGroup } from '../source/call-group.js'
+import type { Endpoint } from '../source/endpoint.js'
 import { idempotencyKey } from '../source/idempotency-key.js'
 import { type ChannelName, isInternalChannel, parseChannelName } from './channel-name.js'
 import {
@@ -66,6 +69,10 @@ export interface Leg extends ChannelName {
   accountId: string | undefined
   /** Set when `channel_create` is built. */
   parties: Parties | undefined
+  /** The endpoint in its events, set with the parties. */
+  publishedEndpoint: Endpoint | undefined
+  answeredBy: AnsweredBy | undefined
+  group: CallGroup
   /** The number that the dial string named beside the endpoint. */
   dialledNumber: string | undefined
   ringingMs: number | undefined
@@ -111,8 +118,8 @@ export interface Leg extends ChannelName {
   readonly notes: CallNotes
 }
 
-/** An id that Asterisk generated, with its system name if it has one; the number is the Unix time in seconds. */
-const GENERATED_ID = /^(?:.*-)?(\d{9,10})\.\d+$/
+/** An id that Asterisk generated, with its system name if it has one: the Unix time in seconds, and a counter. */
+const GENERATED_ID = /^(?:.*-)?(\d{9,10})\.(\d+)$/
 
 /**
  * Opens the leg of a channel.
@@ -122,6 +129,7 @@ const GENERATED_ID = /^(?:.*-)?(\d{9,10})\.\d+$/
  */
 export function openLeg(channel: Channel, atMs: number, isBegin: boolean): Leg {
   const name = parseChannelName(channel.name)
+  const begin = beginOf(channel, atMs, isBegin)
   const direction = directionOf(channel, isBegin)
   return {
     technology: name.technology,
@@ -134,7 +142,7 @@ export function openLeg(channel: Channel, atMs: number, isBegin: boolean): Leg {
     direction: direction ?? likelyDirection(channel),
     isDirectionKnown: direction !== undefined,
     hasWaited: false,
-    ...beginOf(channel, atMs, isBegin),
+    ...begin,
     ownNumber: channel.callerNumber,
     ownName: channel.callerName,
     firstAccountCode: undefined,
@@ -142,6 +150,9 @@ export function openLeg(channel: Channel, atMs: number, isBegin: boolean): Leg {
     channel,
     accountId: undefined,
     parties: undefined,
+    publishedEndpoint: undefined,
+    answeredBy: undefined,
+    group: groupOf(channel.linkedId ?? channel.id, begin.createdMs),
     dialledNumber: undefined,
     ringingMs: undefined,
     answeredMs: undefined,
@@ -272,8 +283,8 @@ export function arePartiesKnown(leg: Leg, kind: SwitchEvent['kind']): boolean {
   if (EARLY_STATES.has(channel.state)) return false
   // The caller id of an analog line is received between two rings.
   if (technology === 'DAHDI' && channel.callerNumber === undefined) return false
-  // The first message of a PJSIP channel comes before its presentation is set.
-  return channel.variable(CALLER_PRESENTATION) === undefined
+  // The first message of a channel may come before its presentation is set.
+  return kind !== 'created' || channel.variable(CALLER_PRESENTATION)?.startsWith('allowed') !== true
 }
 
 const CALLER_PRESENTATION = 'CALLERID(num-pres)'
@@ -346,8 +357,20 @@ function calleeNumberOf({
 }
 
 /** Removes the backslashes of a quoted SIP display name, which Asterisk leaves in it (RFC 3261, 25.1). */
-function partyName(raw: string | undefined): string | undefined {
+export function partyName(raw: string | undefined): string | undefined {
   return raw?.includes('\\') ? raw.replace(/\\(.)/gs, '$1') : raw
+}
+
+/**
+ * Returns the whole call with this id, a `Linkedid` or the id of its first leg. Its begin is exact enough to compare it with
+ * that of others.
+ *
+ * @param createdMs when a leg of it began, for an id that the host chose
+ */
+export function groupOf(id: string, createdMs: number): CallGroup {
+  const [, seconds, counter] = GENERATED_ID.exec(id) ?? []
+  if (seconds === undefined) return { id, since: createdMs * 1000 }
+  return { id, since: Number(seconds) * 1_000_000 + (Number(counter) % 1_000_000) }
 }
 
 /** Returns the idempotency key of an event. An id chosen by the host may be reused, so it is combined with the leg's time. */

@@ -21,9 +21,11 @@
  * - `channel_bridge` has the partner and the bridge in its idempotency key, and the time only where the two meet again in
  *   one bridge: so a bridge that is found has the key of the event that was missed, or published before a restart.
  */
+import { joinOlderGroup } from '../source/call-group.js'
 import { EMPTY_BATCH, type MappedBatch } from '../source/mapped-events.js'
 import type { SavableLegs } from '../source/open-legs.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
+import { noteAnswerer } from './answerer.js'
 import { type BridgedLeg, createBridgeGraph } from './bridge-graph.js'
 import { createCallReporter } from './call-report.js'
 import { type ChannelRegistry, createChannelRegistry, type MappingOptions } from './channel-registry.js'
@@ -101,7 +103,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     },
     onReplaced: (leg, atMs) => endMissed(leg, atMs),
   })
-  const { enter, leave } = createBridgeGraph(legs)
+  const { enter, leave, membersOf } = createBridgeGraph(legs)
   /** Bridges in early media, by the id of a leg that has not answered. */
   const earlyBridges = new Map<string, BridgedLeg[]>()
   let step = 0
@@ -132,12 +134,20 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     if (state === UP && leg.answeredMs === undefined && leg.parties) {
       leg.isAnswerTimeKnown = answeredMs !== 'unknown'
       leg.answeredMs = answeredMs === 'unknown' ? atMs : answeredMs
+      noteAnswered(leg)
       const answered = { hook: 'channel_answer', atMs: leg.answeredMs } as const
       legs.addEvent(leg, buildEvent(leg, answered, contextOf(leg)))
       const early = earlyBridges.get(leg.id) ?? []
       earlyBridges.delete(leg.id)
       for (const bridged of early) if (isStillBridged(bridged)) onBridged(bridged, atMs)
     }
+  }
+
+  /** Notes who has answered on a leg, and on the one that dialled it unless that is in another talk. */
+  const noteAnswered = (leg: Leg): void => {
+    const other = legs.get(legs.otherPhone(leg))
+    const isFree = other && (other.partnerId === undefined || other.partnerId === leg.id)
+    noteAnswerer(leg, isFree ? other : undefined)
   }
 
   const isUnsettled = (id: string) => legs.isUnsettled(id) || (isListing && !legs.get(id))
@@ -147,6 +157,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     hooks: new Set(options.optionalHooks),
     advance: (leg, atMs) => advance(leg, atMs, true),
     contextOf,
+    membersOf,
   })
 
   /** Adds `channel_bridge`, or keeps the bridge until both legs have answered. */
@@ -162,7 +173,11 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       earlyBridges.set(unanswered.id, early)
       return
     }
-    if (other && !other.isInternal && !leg.isInternal) legs.setOtherLeg(leg, other.id)
+    if (other) joinOlderGroup(leg, other)
+    if (other && !other.isInternal && !leg.isInternal) {
+      legs.setOtherLeg(leg, other.id)
+      noteAnswerer(leg, other)
+    }
     leg.hasOtherRequestedHangup = false
     if (!isResync) leg.mayHaveMissedRequest = false
     legs.addEvent(leg, buildBridgeEvent(leg, other, bridge, atMs, contextOf(leg)))
@@ -178,6 +193,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
         called.dialledNumber ??= dialledNumber(called, event.dialString, caller?.channel.extension)
       }
       if (caller) {
+        for (const dialled of [called, legs.otherHalf(called)]) if (dialled) joinOlderGroup(dialled, caller)
         called.diallerId = caller.id
         caller.branches.add(called.id)
         caller.hasNotDialled = false
@@ -272,6 +288,9 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     const legEnd = { atMs, isTimeKnown: !isResync }
     const event = buildDestroyEvent(leg, result, legEnd, context)
     if (isClockSetBack(timesOf(leg, legEnd))) legs.addProblem(clockProblem(leg.id))
+    // It was not put through to the caller, as when it declines after the answer.
+    const other = leg.pastBridges.size === 0 ? legs.get(legs.otherPhone(leg)) : undefined
+    if (other?.answeredBy?.callId === leg.id) other.answeredBy = undefined
     leave(leg)
     earlyBridges.delete(leg.id)
     legs.closeLeg(leg, event)

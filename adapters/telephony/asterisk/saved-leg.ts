@@ -1,6 +1,8 @@
 /** An open leg as it is kept in the store, see `source/open-legs.ts`. Pure. */
+import { readAnswerer, saveAnswerer } from '../source/answerer.js'
+import { readEndpoint, saveEndpoint } from '../source/endpoint.js'
 import { readSaved, type SavedLeg, type SavedValues } from '../source/open-leg-state.js'
-import { type Leg, openLeg } from './leg.js'
+import { groupOf, type Leg, openLeg } from './leg.js'
 import { type Channel, DOWN, UP } from './switch-event.js'
 
 /**
@@ -24,6 +26,7 @@ export function saveLeg(leg: Leg, variables: SavedValues): SavedLeg | undefined 
       isAnswerTimeKnown,
       otherLegId,
       otherPhoneId,
+      groupId: leg.group.id,
       dialStatus,
       hasForwarded,
       isHeld,
@@ -31,7 +34,11 @@ export function saveLeg(leg: Leg, variables: SavedValues): SavedLeg | undefined 
       hasDialledPhone: notes.hasDialledPhone && pastBridges.size === 0,
       hasLeftMessage: notes.hasLeftMessage,
     },
-    parties: { ...leg.parties },
+    parties: {
+      ...leg.parties,
+      ...saveAnswerer(leg.answeredBy),
+      ...saveEndpoint(leg.publishedEndpoint),
+    },
     variables,
   }
 }
@@ -66,6 +73,9 @@ export function restoreLeg(id: string, saved: SavedLeg): Leg | undefined {
       calleeName: parties.text('calleeName'),
       realm: parties.text('realm'),
     },
+    publishedEndpoint: readEndpoint(parties),
+    answeredBy: readAnswerer(parties),
+    group: groupOf(text('groupId') ?? id, createdMs),
     ringingMs: number('ringingMs'),
     answeredMs,
     isAnswerTimeKnown: flag('isAnswerTimeKnown'),
@@ -84,7 +94,6 @@ function channelOf(id: string, name: string, isAnswered: boolean, variables: Sav
     id,
     name,
     state: isAnswered ? UP : DOWN,
-    linkedId: text('linked_id'),
     protocolId: text('sip_call_id'),
     variable: text,
   }

@@ -34,7 +34,7 @@ export interface Channel {
   readonly accountCode?: string | undefined
   readonly context?: string | undefined
   readonly extension?: string | undefined
-  /** The `Linkedid`; AMI only. */
+  /** The `Linkedid`; over ARI only if `channelvars` lists `CHANNEL(linkedid)`. */
   readonly linkedId?: string | undefined
   /** The SIP Call-ID; ARI only, and not in a channel's first event. */
   readonly protocolId?: string | undefined
@@ -62,6 +62,8 @@ export interface CallReport {
   readonly channel: Channel
   /** Its fields; ids of other channels may be those of halves of Local channels. */
   readonly details: CallDetails
+  /** The bridge of a conference. */
+  readonly bridgeId?: string | undefined
 }
 
 interface At {

@@ -1,5 +1,7 @@
 /** Maps CHANNEL_BRIDGE and CHANNEL_UNBRIDGE, and finds missed bridges in the channel data that a resync reads. */
+import { joinOlderGroup } from '../source/call-group.js'
 import type { PendingEvent } from '../source/mapped-events.js'
+import { noteAnswerer, noteUnknownAnswerer } from './answerer.js'
 import { type BridgedLeg, createBridgeLinks } from './bridge-links.js'
 import type { ChannelRegistry } from './channel-registry.js'
 import type { EslEvent } from './event.js'
@@ -57,11 +59,17 @@ export function createBridges(registry: ChannelRegistry): Bridges {
     leg.links.isBesideInternalLeg = false
     leg.otherLegCallId = otherUuid
     leg.otherLegEnd = undefined
+    noteUnknownAnswerer(leg, otherUuid, event)
     return [{ leg, event: buildBridgeEvent(leg, undefined, facts) }]
   }
 
-  const buildAll = (bridged: readonly BridgedLeg[], facts: BridgeFacts): LegEvent[] =>
-    bridged.map(({ leg, other }) => ({ leg, event: buildBridgeEvent(leg, other, facts) }))
+  const buildAll = (bridged: readonly BridgedLeg[], facts: BridgeFacts): LegEvent[] => {
+    for (const { leg, other } of bridged) {
+      joinOlderGroup(leg, other)
+      noteAnswerer(leg, other)
+    }
+    return bridged.map(({ leg, other }) => ({ leg, event: buildBridgeEvent(leg, other, facts) }))
+  }
 
   /** Connects two legs, both of whose channel data show that they are bridged. */
   const connectFound = (leg: Leg, other: Leg, sinceUs: number): LegEvent[] => {

@@ -1,4 +1,5 @@
 /** Builds the events to publish from a leg and the switch's event. Pure. */
+import { addCallee } from '../source/answerer.js'
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { PendingEvent } from '../source/mapped-events.js'
 import type { CallDetails } from '../source/optional-hooks.js'
@@ -112,6 +113,7 @@ function buildEvent(leg: Leg, hook: PendingEvent['hook'], atUs: number, key: str
   const built: WritableEvent = {
     hook,
     callId: leg.callId,
+    callGroupId: leg.group.id,
     timestampMs: Math.floor(atUs / 1000),
     isInternalLeg: leg.isInternal,
     idempotencyKey: key,
@@ -123,8 +125,8 @@ function buildEvent(leg: Leg, hook: PendingEvent['hook'], atUs: number, key: str
   if (addresses.request !== undefined) built.request = addresses.request
   if (parties.callerIdName !== undefined) built.callerIdName = parties.callerIdName
   if (parties.callerIdNumber !== undefined) built.callerIdNumber = parties.callerIdNumber
-  if (parties.calleeIdName !== undefined) built.calleeIdName = parties.calleeIdName
-  if (parties.calleeIdNumber !== undefined) built.calleeIdNumber = parties.calleeIdNumber
+  addCallee(built, leg.answeredBy, parties.calleeIdNumber, parties.calleeIdName)
+  if (leg.endpoint) built.endpoint = leg.endpoint
   if (customVariables.applicationVars) built.customApplicationVars = customVariables.applicationVars
   if (customVariables.channelVars) {
     built.customChannelVars = customVariables.channelVars
@@ -136,11 +138,14 @@ function buildEvent(leg: Leg, hook: PendingEvent['hook'], atUs: number, key: str
 /** Adds the known durations; `Object.assign` takes several times as long. */
 function addDurations(
   built: WritableEvent,
-  { durationSeconds, ringingSeconds, billingSeconds }: LegDurations,
+  { durationSeconds, ringingSeconds, billingSeconds, durationMs, ringingMs, billingMs }: LegDurations,
 ) {
   if (durationSeconds !== undefined) built.durationSeconds = durationSeconds
   if (ringingSeconds !== undefined) built.ringingSeconds = ringingSeconds
   if (billingSeconds !== undefined) built.billingSeconds = billingSeconds
+  if (durationMs !== undefined) built.durationMs = durationMs
+  if (ringingMs !== undefined) built.ringingMs = ringingMs
+  if (billingMs !== undefined) built.billingMs = billingMs
 }
 
 /** Copies the channel variables that KAZOO also shows as separate fields. */

@@ -1,7 +1,11 @@
 /** One leg of a call: the data kept from its first event, and the data that later events add. Pure. */
 
+import type { AnsweredBy } from '../source/answerer.js'
+import type { CallGroup } from '../source/call-group.js'
+import type { Endpoint } from '../source/endpoint.js'
 import type { PendingEvent } from '../source/mapped-events.js'
 import type { CustomVariables } from './custom-variables.js'
+import { readEndpoint } from './endpoint.js'
 import type { EslEvent } from './event.js'
 import {
   type Addresses,
@@ -31,6 +35,10 @@ export interface Leg {
   /** Names and numbers as they were when the leg began. */
   readonly parties: Parties
   addresses: Addresses
+  endpoint: Endpoint | undefined
+  answeredBy: AnsweredBy | undefined
+  /** Its whole call; `since` is in microseconds. */
+  group: CallGroup
   customVariables: CustomVariables
   accountId: string | undefined
   /** The problem "accountOf returned no string" is reported once per leg. */
@@ -58,6 +66,8 @@ interface CallNotes {
   hasLeftMessage: boolean
   /** The slot in which it is parked. */
   parkedSlot: string | undefined
+  /** The slot in which it was parked for too long, until somebody answers it. */
+  timedOutSlot: string | undefined
   /** The key of its last transfer. */
   transferKey: string | undefined
 }
@@ -127,24 +137,30 @@ export function readBridgedUs(event: EslEvent): number {
   return event.microseconds('Caller-Channel-Bridged-Time')
 }
 
-/** The leg that an event describes. */
+/**
+ * The leg that an event describes.
+ *
+ * @param origin the leg that originated it, or the other half of its loopback pair, where that is open
+ */
 export function openLeg(
   event: EslEvent,
   callId: string,
   coreUuid: string,
   customVariables: CustomVariables,
   otherLegCallId: string | undefined,
+  origin: Leg | undefined,
 ): Leg {
   const name = event.header('Channel-Name') ?? ''
   const direction = event.header('Call-Direction')
   const isInternal = isLoopbackName(name)
   const isSip = name.startsWith('sofia/')
   const parties = readParties(event, isInternal)
+  const createdUs = readCreatedUs(event)
   const isDialled = direction === 'outbound' && event.header('Other-Type') !== 'originatee'
   return {
     callId,
     coreUuid,
-    createdUs: readCreatedUs(event),
+    createdUs,
     direction: direction === 'inbound' || direction === 'outbound' ? direction : undefined,
     isInternal,
     otherHalfUuid: isInternal ? event.header('variable_other_loopback_leg_uuid') : undefined,
@@ -155,6 +171,9 @@ export function openLeg(
       : isSip
         ? readAddresses(event, parties)
         : deriveAddresses(event, parties),
+    endpoint: isInternal ? undefined : readEndpoint(event),
+    answeredBy: undefined,
+    group: origin?.group ?? { id: event.header('Channel-Call-UUID') ?? callId, since: createdUs },
     customVariables,
     accountId: undefined,
     hasReportedBadAccountId: false,
@@ -169,6 +188,7 @@ export function openLeg(
       wasBridged: false,
       hasLeftMessage: false,
       parkedSlot: undefined,
+      timedOutSlot: undefined,
       transferKey: undefined,
     },
   }

@@ -27,10 +27,12 @@ import type { SavableLegs } from '../source/open-legs.js'
 import { definedDetails } from '../source/optional-hooks.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
 import type { FreeswitchAccountOf } from './account-resolver.js'
+import { noteAnswerer } from './answerer.js'
 import { type Bridges, createBridges, type FoundBridge, type LegEvent } from './bridges.js'
 import { buildMissedCall, buildReportEvent, isReport, readReports, readTransfer } from './call-report.js'
 import { createChannelRegistry } from './channel-registry.js'
 import { readCustomVariables } from './custom-variables.js'
+import { readEndpoint } from './endpoint.js'
 import type { EslEvent } from './event.js'
 import {
   buildAnswerEvent,
@@ -161,6 +163,8 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       const leg = uuids.map(legOf).find((found) => found !== undefined)
       if (leg && hook === 'parking')
         leg.notes.parkedSlot = details.eventName === 'PARK_PARKED' ? details.parkingSlot : undefined
+      if (leg && hook === 'parking') leg.notes.timedOutSlot = report.isTimeOut && details.parkingSlot
+      if (report.isTimeOut) continue
       if (leg && hook === 'voicemail_new') leg.notes.hasLeftMessage = true
       if (!hooks.has(hook)) continue
       if (leg) updates.push(updateOf(leg, [buildReportEvent(leg, report, event)], false))
@@ -190,14 +194,35 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     return [{ leg: transferee, event: built }]
   }
 
+  /** The end of a parked call whose time was over: somebody answers it, or it ends. */
+  const leaveSlot = (leg: Leg, eventName: 'PARK_RETRIEVED' | 'PARK_ABANDONED', atUs: number): LegEvent[] => {
+    const { timedOutSlot: parkingSlot } = leg.notes
+    leg.notes.timedOutSlot = undefined
+    if (parkingSlot === undefined || !hooks.has('parking')) return []
+    const event = buildDetailEvent(leg, 'parking', atUs, atUs, { eventName, parkingSlot })
+    return [{ leg, event }]
+  }
+
+  /** Notes who has answered on a leg, and on the one that dialled it unless that is in another talk. */
+  const noteAnswered = (leg: Leg) => {
+    const other = legOf(leg.otherLegCallId)
+    const talksWith = other?.links.publishedCallId
+    noteAnswerer(leg, talksWith === undefined || talksWith === leg.callId ? other : undefined)
+  }
+
   const noteBridged = (bridged: readonly LegEvent[]): readonly LegEvent[] => {
     for (const { leg } of bridged) leg.notes.wasBridged = true
-    return bridged
+    return bridged.flatMap((link) => [
+      link,
+      ...leaveSlot(link.leg, 'PARK_RETRIEVED', link.event.timestampMs * 1000),
+    ])
   }
 
   const open = (event: EslEvent, uuid: string, problems: Problem[]): Leg => {
     const customVariables = readCustomVariables(event, options.customVariables)
-    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event))
+    const origin =
+      legOf(event.header('Other-Leg-Unique-ID')) ?? legOf(event.header('variable_other_loopback_leg_uuid'))
+    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event), origin)
     const evicted = registry.add(uuid, leg)
     noteDialled(leg, event)
     if (evicted) {
@@ -218,9 +243,13 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   ) => {
     leg.customVariables = readCustomVariables(event, options.customVariables)
     updateAddresses(leg, event)
+    if (!leg.isInternal) leg.endpoint ??= readEndpoint(event)
     if (leg.answeredUs === 0) {
       leg.answeredUs = readAnsweredUs(event)
-      if (leg.answeredUs > 0) events.push(markIf(isFound, buildAnswerEvent(leg)))
+      if (leg.answeredUs > 0) {
+        noteAnswered(leg)
+        events.push(markIf(isFound, buildAnswerEvent(leg)))
+      }
     }
     const unhold = takePendingUnhold(leg, isLegEnd)
     if (unhold) events.push(unhold)
@@ -254,6 +283,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   const end = (uuid: string, leg: Leg, event: EslEvent, { events, problems }: Yield) => {
     const hangup = readHangup(leg, event)
     const missed = hooks.has('missed_call') ? buildMissedCall(leg, event) : undefined
+    for (const left of leaveSlot(leg, 'PARK_ABANDONED', hangup.atUs)) events.push(left.event)
     if (missed) events.push(missed)
     events.push(buildDestroyEvent(leg, hangup))
     if (isClockSetBack(timesOf(leg, hangup.atUs))) problems.push(clockProblem(leg.callId))
@@ -266,6 +296,8 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       for (const dialled of registry.dialledBy(leg.callId))
         if (dialled.links.publishedCallId === undefined) dialled.otherLegEnd = otherLegEnd
     }
+    // It was not put through to the caller, as when it declines after the answer.
+    if (!leg.notes.wasBridged && other?.answeredBy?.callId === leg.callId) other.answeredBy = undefined
     bridges.leave(leg)
     registry.end(uuid, leg)
   }

@@ -101,7 +101,7 @@ function ownCaller(event: EslEvent, shown: Party): Party {
 }
 
 /** A name without the placeholder, and without the backslashes that escape characters in SIP (RFC 3261, 25.1). */
-function displayNameOf(name: string | undefined): string | undefined {
+export function displayNameOf(name: string | undefined): string | undefined {
   if (name === NAME_PLACEHOLDER) return undefined
   return name?.includes('\\') ? name.replace(/\\(.)/gs, '$1') : name
 }

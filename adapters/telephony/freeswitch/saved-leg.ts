@@ -1,4 +1,6 @@
 /** An open leg as it is kept in the store, see `source/open-legs.ts`. Pure. */
+import { readAnswerer, saveAnswerer } from '../source/answerer.js'
+import { readEndpoint, saveEndpoint } from '../source/endpoint.js'
 import { readSaved, type SavedLeg, type SavedValues } from '../source/open-leg-state.js'
 import type { CustomVariables } from './custom-variables.js'
 import type { EventValue } from './event.js'
@@ -25,6 +27,8 @@ export function saveLeg(uuid: string, leg: Leg): SavedLeg | undefined {
       isSip,
       answeredUs,
       otherLegCallId,
+      groupId: leg.group.id,
+      groupSince: leg.group.since,
       heldSinceUs: sinceUs,
       lastHeldUs: endedUs,
       heldEarlierUs: earlierUs,
@@ -32,8 +36,14 @@ export function saveLeg(uuid: string, leg: Leg): SavedLeg | undefined {
       wasBridged: leg.notes.wasBridged,
       hasLeftMessage: leg.notes.hasLeftMessage,
       parkedSlot: leg.notes.parkedSlot,
+      timedOutSlot: leg.notes.timedOutSlot,
     },
-    parties: { ...leg.parties, ...leg.addresses },
+    parties: {
+      ...leg.parties,
+      ...leg.addresses,
+      ...saveAnswerer(leg.answeredBy),
+      ...saveEndpoint(leg.endpoint),
+    },
     variables: { ...leg.customVariables },
   }
 }
@@ -70,6 +80,9 @@ export function restoreLeg(callId: string, saved: SavedLeg): readonly [uuid: str
       request: parties.text('request'),
       isFinal: parties.flag('isFinal'),
     },
+    endpoint: readEndpoint(parties),
+    answeredBy: readAnswerer(parties),
+    group: { id: text('groupId') ?? callId, since: number('groupSince') ?? createdUs },
     customVariables: restoreVariables(saved.variables),
     accountId: saved.accountId,
     hasReportedBadAccountId: false,
@@ -90,6 +103,7 @@ export function restoreLeg(callId: string, saved: SavedLeg): readonly [uuid: str
       wasBridged: flag('wasBridged'),
       hasLeftMessage: flag('hasLeftMessage'),
       parkedSlot: text('parkedSlot'),
+      timedOutSlot: text('timedOutSlot'),
       transferKey: undefined,
     },
   }

@@ -54,6 +54,8 @@ function buildEvent(
   const event: Writable<PendingEvent> = {
     hook,
     callId: call.callId,
+    // The calls of a transfer are not linked.
+    callGroupId: call.callId,
     direction: 'inbound',
     timestampMs: Math.floor(atUs / 1000),
     isInternalLeg: false,

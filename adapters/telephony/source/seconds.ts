@@ -1,9 +1,10 @@
-/** Durations of calls, in whole seconds. */
+/** Durations of calls. */
 import type { ChannelEvent } from 'hookswitch'
 import type { Problem } from './mapped-events.js'
 
 /** Longest duration that an event can hold. Longer ones, caused by a clock change, are capped. */
 export const MAX_SECONDS = 2_147_483_647
+const MAX_MS = MAX_SECONDS * 1000
 
 /** Times of an ended leg, Unix milliseconds. What is `unknown` is left out of the durations, never invented. */
 export interface LegTimes {
@@ -16,9 +17,12 @@ export interface LegTimes {
 }
 
 /** The durations of a `channel_destroy`; those that are not known are absent. */
-export type LegDurations = Pick<ChannelEvent, 'durationSeconds' | 'ringingSeconds' | 'billingSeconds'>
+export type LegDurations = Pick<
+  ChannelEvent,
+  'durationSeconds' | 'ringingSeconds' | 'billingSeconds' | 'durationMs' | 'ringingMs' | 'billingMs'
+>
 
-/** A clock that was set back by less is only rounded differently, milliseconds. */
+/** Times that are out of order by less are not a clock that was set back, milliseconds. */
 const CLOCK_TOLERANCE_MS = 1_000
 
 /** Whether a leg ended before it began or was answered, or was answered before it began, by the clock of the switch. */
@@ -34,45 +38,50 @@ export function clockProblem(callId: string): Problem {
 }
 
 /**
- * Returns the durations of an ended leg; none if the clock of the switch was set back during it. `ringingSeconds` is the time before the answer, or the whole time of a leg that
- * was never answered. Where all three are known, `durationSeconds` is `ringingSeconds` plus `billingSeconds`: the duration
- * and the billed time are rounded, and the time before the answer is the rest. A time that the switch reports less
- * than a second before an earlier one counts as the same time.
+ * Returns the durations of an ended leg; none if the clock of the switch was set back during it. `ringingMs` is the time
+ * before the answer, or the whole time of a leg that was never answered: `durationMs` is `ringingMs` plus `billingMs`. Whole
+ * seconds are rounded down, as in the call detail records of the switches, and the time before the answer is the rest. A time
+ * that the switch reports less than a second before an earlier one counts as the same time.
  */
 export function durationsOf(times: LegTimes): LegDurations {
   if (isClockSetBack(times)) return {}
   const { createdMs, answeredMs, endedMs } = times
-  const durationSeconds = knownSeconds(createdMs, endedMs)
-  if (answeredMs === 'unknown') return defined({ durationSeconds })
-  if (answeredMs === undefined) {
-    const billingSeconds = endedMs === 'unknown' ? undefined : 0
-    return defined({ durationSeconds, ringingSeconds: durationSeconds, billingSeconds })
-  }
-  const billed = knownSeconds(answeredMs, endedMs)
-  if (durationSeconds === undefined || billed === undefined) {
-    return defined({ ringingSeconds: knownSeconds(createdMs, answeredMs), billingSeconds: billed })
-  }
-  const billingSeconds = Math.min(billed, durationSeconds)
-  return { durationSeconds, ringingSeconds: durationSeconds - billingSeconds, billingSeconds }
+  const durationMs = msBetween(createdMs, endedMs)
+  if (answeredMs === 'unknown') return inSeconds(durationMs, undefined, undefined)
+  if (answeredMs === undefined)
+    return inSeconds(durationMs, durationMs, endedMs === 'unknown' ? undefined : 0)
+  const billedMs = msBetween(answeredMs, endedMs)
+  if (durationMs === undefined || billedMs === undefined)
+    return inSeconds(undefined, msBetween(createdMs, answeredMs), billedMs)
+  const billingMs = Math.min(billedMs, durationMs)
+  return inSeconds(durationMs, durationMs - billingMs, billingMs)
 }
 
-/** Returns the rounded seconds between two times in milliseconds; 0 if the switch reports them out of order. */
-function secondsBetween(fromMs: number, toMs: number): number {
-  return Math.min(MAX_SECONDS, Math.max(0, Math.round((toMs - fromMs) / 1000)))
+/** Returns the time between two times; 0 if the switch reports them out of order. */
+function msBetween(fromMs: number | 'unknown', toMs: number | 'unknown'): number | undefined {
+  if (fromMs === 'unknown' || toMs === 'unknown') return undefined
+  // Times with microseconds as fractions: their difference is off by less than one.
+  const us = Math.round((toMs - fromMs) * 1000)
+  return Math.min(MAX_MS, Math.max(0, Math.floor(us / 1000)))
 }
 
-function knownSeconds(fromMs: number | 'unknown', toMs: number | 'unknown'): number | undefined {
-  return fromMs === 'unknown' || toMs === 'unknown' ? undefined : secondsBetween(fromMs, toMs)
-}
-
-function defined({
-  durationSeconds,
-  ringingSeconds,
-  billingSeconds,
-}: { readonly [Name in keyof LegDurations]: number | undefined }): LegDurations {
+/** Returns the known durations, and the same in seconds. */
+function inSeconds(
+  durationMs: number | undefined,
+  ringingMs: number | undefined,
+  billingMs: number | undefined,
+): LegDurations {
   const known: { -readonly [Name in keyof LegDurations]: number } = {}
-  if (durationSeconds !== undefined) known.durationSeconds = durationSeconds
-  if (ringingSeconds !== undefined) known.ringingSeconds = ringingSeconds
-  if (billingSeconds !== undefined) known.billingSeconds = billingSeconds
+  if (durationMs !== undefined) known.durationSeconds = Math.floor(durationMs / 1000)
+  if (ringingMs !== undefined) {
+    known.ringingSeconds =
+      durationMs === undefined || billingMs === undefined
+        ? Math.floor(ringingMs / 1000)
+        : Math.floor(durationMs / 1000) - Math.floor(billingMs / 1000)
+  }
+  if (billingMs !== undefined) known.billingSeconds = Math.floor(billingMs / 1000)
+  if (durationMs !== undefined) known.durationMs = durationMs
+  if (ringingMs !== undefined) known.ringingMs = ringingMs
+  if (billingMs !== undefined) known.billingMs = billingMs
   return known
 }

@@ -18,9 +18,16 @@ const MAX_SHORT_TEXT_LENGTH = 256
 
 /** Ids are never truncated: another id would be another leg. */
 const IDS: ReadonlySet<string> = new Set(['hook', 'accountId', 'callId', 'idempotencyKey'])
-/** Ids of other legs: an invalid one is left out. */
-const OTHER_IDS: ReadonlySet<string> = new Set(['otherLegCallId', 'targetCallId', 'agentCallId'])
+/** Ids of other legs and calls: an invalid one is left out. */
+const OTHER_IDS: ReadonlySet<string> = new Set([
+  'otherLegCallId',
+  'callGroupId',
+  'targetCallId',
+  'agentCallId',
+])
 const SECONDS: ReadonlySet<string> = new Set(['durationSeconds', 'ringingSeconds', 'billingSeconds'])
+/** Fields with texts of their own. */
+const OBJECTS: ReadonlySet<string> = new Set(['answeredBy', 'endpoint'])
 const VARIABLES: ReadonlySet<string> = new Set(['customChannelVars', 'customApplicationVars'])
 /** A call id that `publish` accepts. */
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
@@ -93,7 +100,22 @@ function truncateField(key: string, value: unknown): unknown {
     return truncateText(value)
   }
   if (SECONDS.has(key)) return Math.min(MAX_SECONDS, Math.max(0, value as number))
-  return VARIABLES.has(key) ? truncateVariables(value as Readonly<Record<string, unknown>>) : value
+  if (VARIABLES.has(key)) return truncateVariables(value as Readonly<Record<string, unknown>>)
+  return OBJECTS.has(key) ? truncateTexts(value as Readonly<Record<string, string>>) : value
+}
+
+/** Shortens each text, and leaves out the id of a leg that is not valid. */
+function truncateTexts(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  let copy: Record<string, string> | undefined
+  for (const [name, text] of Object.entries(texts)) {
+    const truncated =
+      name === 'callId' ? (CALL_ID.test(text) ? text : undefined) : truncateText(text, MAX_SHORT_TEXT_LENGTH)
+    if (truncated === text) continue
+    copy ??= { ...texts }
+    if (truncated === undefined) delete copy[name]
+    else copy[name] = truncated
+  }
+  return copy ?? texts
 }
 
 function truncateText(text: string, maxLength = MAX_TEXT_LENGTH): string {

@@ -145,7 +145,16 @@ const health: JsonSchema = {
   },
 }
 
-const event = renameProperties(eventSchema, toWireEventName)
+const event = renameProperties(
+  {
+    ...eventSchema,
+    properties: {
+      ...eventSchema.properties,
+      answeredBy: renameProperties(eventSchema.properties.answeredBy, toWireEventName),
+    },
+  },
+  toWireEventName,
+)
 const { idempotency_key: _, hook, timestamp: __, ...eventFields } = event.properties ?? {}
 /** Without what the account in the path and the two names of a kind make optional. */
 const { required: ____, ...eventRules } = event

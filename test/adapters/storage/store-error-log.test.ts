@@ -79,7 +79,7 @@ describe.skipIf(!server)('an error of PostgreSQL', () => {
       expect(response.status).toBe(503)
       expect(response.body).not.toContain(code)
       expect(thrown).toMatchObject({ code: 'StoreUnavailable', cause: { code, message } })
-      const line = lines.find((one) => one.message.startsWith('request failed: the store'))
+      const line = lines.find((logged) => logged.message.startsWith('request failed: the store'))
       expect(line?.fields.reason).toBe(`${thrown.message} (${code}: ${message})`)
       expect(JSON.stringify([lines, thrown, thrown.cause])).not.toContain('topsecret')
     },

@@ -104,6 +104,19 @@ describe('what Asterisk reports of a call', () => {
     }
   })
 
+  it('of the recorded conference is who joins and leaves, with how many phones are in it then', () => {
+    const events = reportedIn('AMI').filter(({ hook }) => hook.startsWith('conference_'))
+    const rows = events.map(({ hook, callId, name, members }) => [hook, callId, name, members])
+    expect(rows).toEqual([
+      ['conference_join', '1795174218.83', 'team', 1],
+      ['conference_join', '1795174218.84', 'team', 2],
+      ['conference_join', '1795174219.91', 'team', 3],
+      ['conference_leave', '1795174219.91', 'team', 2],
+      ['conference_leave', '1795174218.84', 'team', 1],
+      ['conference_leave', '1795174218.83', 'team', 0],
+    ])
+  })
+
   it('of the recorded transfers and keys is the same over AMI and ARI', () => {
     const shared = (stream: 'AMI' | 'ARI') =>
       essence(reportedIn(stream).filter(({ hook }) => /transfer|dtmf/.test(hook)))

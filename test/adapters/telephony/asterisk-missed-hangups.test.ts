@@ -93,7 +93,14 @@ describe('ended_by after a connection was lost', () => {
 })
 
 describe('a leg during which the clock of Asterisk was set back', () => {
-  const DURATIONS = ['durationSeconds', 'ringingSeconds', 'billingSeconds']
+  const DURATIONS = [
+    'durationSeconds',
+    'ringingSeconds',
+    'billingSeconds',
+    'durationMs',
+    'ringingMs',
+    'billingMs',
+  ]
   const message = 'the clock of the switch was set back during a leg: its durations are left out'
 
   it.each([

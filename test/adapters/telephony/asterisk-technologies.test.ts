@@ -9,6 +9,7 @@ import {
   A,
   B,
   bridgeEvent,
+  C,
   channel,
   channelEvent,
   createTracedMapping,
@@ -156,8 +157,34 @@ describe.each(Object.entries(INTERFACES))('over %s', (_, linked) => {
       return trace().events.filter(({ callId }) => callId === B)
     }
 
+    const [half1, half2] = ([1, 2] as const).map((half) => ({
+      ...channel(`1767225600.8${half}`, { name: `Local/5550199@out-1;${half}`, ...linked(A) }),
+      state: half === 1 ? DOWN : RING,
+    })) as [Channel, Channel]
+    const halves = [half1, half2].map((half) => ({ kind: 'created', atMs: T0 + 5, channel: half }) as const)
+    const dialHalf: SwitchEvent = {
+      ...{ kind: 'dialled', atMs: T0 + 5, caller, called: half1, status: '' },
+      dialString: '5550199@out/n',
+    }
+    const fork = channel(C, { name: 'PJSIP/1003-1', state: DOWN, ...linked(A) })
+    const forks: readonly SwitchEvent[] = [
+      { kind: 'created', atMs: T0 + 9, channel: fork },
+      { kind: 'dialled', atMs: T0 + 9, caller, called: fork, status: '', dialString: '1003' },
+    ]
+    const transfer = [
+      bridgeEvent('entered', B, undefined, called(UP)),
+      bridgeEvent('left', B, undefined, called(UP)),
+      bridgeEvent('entered', B, { id: 'c', kind: 'talk' }, called(UP)),
+    ]
+
     it.each([
       ['dialled', [begin, dial(caller), ...rest]],
+      ['dialled in a fork', [begin, ...forks, dial(caller), ...rest]],
+      ['dialled behind a Local channel', [...halves, dialHalf, begin, dial(half2), ...rest]],
+      [
+        'dialled and transferred',
+        [begin, dial(caller), ...rest.slice(0, -1), ...transfer, ...rest.slice(-1)],
+      ],
       ['originated', [begin, dial(undefined), ...rest]],
       [
         'dialled after a pre-dial handler',

@@ -26,6 +26,9 @@ function eventsByCall(events: readonly ChannelEvent[]): Record<string, unknown[]
     'durationSeconds',
     'ringingSeconds',
     'billingSeconds',
+    'durationMs',
+    'ringingMs',
+    'billingMs',
     'idempotencyKey',
   ])
   const calls: Record<string, unknown[]> = {}

@@ -237,8 +237,8 @@ describe.each(combinations)('a restart in mid-call of %s, with %s', (_, _store, 
     expect(events.map(({ hook }) => hook)).toEqual(['channel_create', 'channel_answer', 'channel_destroy'])
     expect(events[2]).toMatchObject({
       hangupCause: 'NORMAL_CLEARING',
-      durationSeconds: 12,
-      ringingSeconds: 3,
+      durationSeconds: 11,
+      ringingSeconds: 2,
       billingSeconds: 9,
     })
     expect(events[2]?.customChannelVars ?? {}).not.toHaveProperty('found_by')

@@ -54,13 +54,15 @@ const recordings: readonly Recording[] = [
   asterisk('Asterisk over ARI', ariEvents(ariFrames)),
 ]
 
+const isOf = (callId: string) => (event: ChannelEvent) => event.callId === callId
+
 /** What a receiver writes a bill from. */
 const billOf = ({ hook, accountId, idempotencyKey, timestampMs, ...event }: ChannelEvent) => {
-  const { direction, from, to, callerIdNumber, calleeIdNumber } = event
-  const { durationSeconds, ringingSeconds, billingSeconds } = event
+  const { direction, from, to, callerIdNumber } = event
+  const { durationSeconds, ringingSeconds, billingSeconds, durationMs, ringingMs, billingMs } = event
   return [
-    { hook, accountId, idempotencyKey, timestampMs, direction, from, to, callerIdNumber, calleeIdNumber },
-    { durationSeconds, ringingSeconds, billingSeconds },
+    { hook, accountId, idempotencyKey, timestampMs, direction, from, to, callerIdNumber },
+    { durationSeconds, ringingSeconds, billingSeconds, durationMs, ringingMs, billingMs },
   ]
 }
 
@@ -92,6 +94,10 @@ describe.each(recordings)('a restart at any moment of the recording of $name', (
           const ended = events.find(({ hook }) => hook === 'channel_destroy')
           const expected = endOf.get(callId)
           expect(ended && billOf(ended)).toEqual(expected && billOf(expected))
+          // What follows from a bridge that was missed is not known; a resync, which is left out here, finds it.
+          const first = before.published.find(isOf(callId))
+          expect([expected?.calleeIdNumber, first?.calleeIdNumber]).toContain(ended?.calleeIdNumber)
+          expect([expected?.callGroupId, first?.callGroupId]).toContain(ended?.callGroupId)
           if (ended) continued += 1
         }
       }),

@@ -110,8 +110,8 @@ export const mutants = [
   {
     what: 'FreeSWITCH: parking: a caller who hangs up in the slot was retrieved',
     file: FREESWITCH,
-    find: "event.header('Answer-State') === 'hangup' ? 'PARK_ABANDONED' : 'PARK_RETRIEVED'",
-    replace: "'PARK_RETRIEVED'",
+    find: "if (event.header('Answer-State') === 'hangup') return [report('PARK_ABANDONED')]\n",
+    replace: '',
     ...ofFreeswitch,
   },
   {

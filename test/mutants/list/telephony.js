@@ -98,8 +98,8 @@ export const mutants = [
   {
     what: 'the durations of a call do not add up',
     file: 'adapters/telephony/source/seconds.ts',
-    find: 'ringingSeconds: durationSeconds - billingSeconds',
-    replace: 'ringingSeconds: secondsBetween(Number(createdMs), answeredMs)',
+    find: ': Math.floor(durationMs / 1000) - Math.floor(billingMs / 1000)',
+    replace: ': Math.floor(ringingMs / 1000)',
     tests: ['test/adapters/telephony/source/seconds.test.ts'],
   },
   {

@@ -1,0 +1,24 @@
+/** Who answered a call, of FreeSWITCH's legs. */
+import { createAnswererNotes, partyWith } from '../source/answerer.js'
+import type { EslEvent } from './event.js'
+import type { Leg } from './leg.js'
+import { displayNameOf } from './parties.js'
+
+/** Notes on a leg, and on one that it is or may be connected with, who answered the call of each. */
+export const noteAnswerer = createAnswererNotes<Leg>({
+  isAnswered: ({ answeredUs }) => answeredUs > 0,
+  beganAt: ({ createdUs }) => createdUs,
+  partyOf: ({ callId, direction, parties }) =>
+    direction === 'inbound'
+      ? partyWith(parties.callerIdNumber, parties.callerIdName, callId)
+      : partyWith(parties.calleeIdNumber, parties.calleeIdName, callId),
+})
+
+/** Notes who answered on a leg that is bridged with one that is not open here. */
+export function noteUnknownAnswerer(leg: Leg, otherUuid: string | undefined, bridge: EslEvent): void {
+  const isAnswerer = leg.direction === 'inbound' && bridge.header('Other-Leg-Direction') === 'outbound'
+  if (!isAnswerer || otherUuid === undefined) return
+  if (bridge.microseconds('Other-Leg-Channel-Answered-Time') === 0) return
+  const number = bridge.header('Other-Leg-Callee-ID-Number')
+  leg.answeredBy = partyWith(number, displayNameOf(bridge.header('Other-Leg-Callee-ID-Name')), otherUuid)
+}
