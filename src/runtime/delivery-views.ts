@@ -156,11 +156,17 @@ async function newestAttempt(
  * Explains the current state of a delivery, whose due time is store time.
  *
  * @param isListed leaves out what would have to be read for each delivery of a list: what was observed at the last attempt
+ * @param webhookOf default: reads it from the store
  */
-export async function explain(core: Core, delivery: StoredDelivery, isListed: boolean): Promise<Explanation> {
-  const { store, dispatcher, caps } = core
+export async function explain(
+  core: Core,
+  delivery: StoredDelivery,
+  isListed: boolean,
+  webhookOf = core.store.deliveries.webhookOf,
+): Promise<Explanation> {
+  const { dispatcher, caps } = core
   const [webhook, newest] = await Promise.all([
-    store.deliveries.webhookOf(delivery.webhookId),
+    webhookOf(delivery.webhookId),
     isListed ? undefined : newestAttempt(core, delivery),
   ])
   return explainDelivery(delivery, {

@@ -5,6 +5,7 @@
 import type { Account } from '../accounts/account.js'
 import type { IndexedCall, UnwantedEvent } from '../delivery/call-index-store.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import type { Payload } from '../delivery/match.js'
 import { fieldsOf, matchableOf } from '../delivery/payload.js'
 import {
   unmatchedOf,
@@ -16,6 +17,7 @@ import {
   type WhyWebhook,
 } from '../delivery/why.js'
 import { isId } from '../values/ids.js'
+import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Core } from './core.js'
 import { asShown, explain, toStoreTime } from './delivery-views.js'
@@ -32,7 +34,7 @@ const MAX_DELIVERIES = 300
 const MAX_EVENTS = 50
 /** Deliveries that are shown of an event, and explained with their last attempt in one search. */
 const MAX_SHOWN = 20
-const MAX_EXPLAINED = 60
+const MAX_EXPLAINED = 20
 /** Webhooks of an account that are examined. */
 const MAX_WEBHOOKS = 500
 /** Accounts above the event's whose webhooks are examined. */
@@ -76,16 +78,16 @@ export async function findWhy(core: Core, sought: string, accountId?: string): P
   const search = createSearch(core, accountId)
   const calls: WhyCall[] = []
   const otherCalls: Wanted[] = []
-  let read = 0
-  for (const wanted of found.values()) {
-    if (calls.length >= MAX_CALLS || read >= MAX_READ) {
-      otherCalls.push(wanted)
-      continue
+  const left = [...found.values()]
+  for (let read = 0; calls.length < MAX_CALLS && read < MAX_READ && left.length > 0; read += MAX_CALLS) {
+    const part = left.splice(0, MAX_CALLS)
+    const known = await Promise.all(part.map(search.readCall))
+    for (const [index, call] of known.entries()) {
+      if (call && calls.length < MAX_CALLS) calls.push(call)
+      else if (call) otherCalls.push(part[index]!)
     }
-    read += 1
-    const call = await search.readCall(wanted)
-    if (call) calls.push(call)
   }
+  otherCalls.push(...left)
   return {
     calls,
     otherCalls: otherCalls
@@ -156,6 +158,14 @@ interface AcceptedRow extends Pick<UnwantedEvent, 'id' | 'callId' | 'sequence' |
   readonly unwanted?: UnwantedEvent
 }
 
+/** What tells who did not get an event. */
+interface Context {
+  readonly webhooks: readonly Webhook[]
+  readonly lineage: readonly Account[]
+  readonly source: string | undefined
+  readonly payload: Payload | undefined
+}
+
 /** Events of one leg by their numbers: the clocks of two rows may differ. */
 const byAcceptance = (a: AcceptedRow, b: AcceptedRow) =>
   a.callId === b.callId ? a.sequence - b.sequence : a.acceptedMs - b.acceptedMs
@@ -165,6 +175,7 @@ function createSearch(core: Core, accountId: string | undefined) {
   const { store, auth } = core
   const ofAccount = accountId !== undefined && { accountId }
   let left = MAX_EXPLAINED
+  const byId = new Map<string, Promise<Webhook | undefined>>()
   const byAccount = new Map<string, ReturnType<typeof readWebhooks>>()
 
   /** The accounts and webhooks that events of an account may match; those of `accountId` alone, if that is given. */
@@ -186,12 +197,23 @@ function createSearch(core: Core, accountId: string | undefined) {
     return reading
   }
 
+  function webhookOf(id: string): Promise<Webhook | undefined> {
+    let reading = byId.get(id)
+    if (!reading) {
+      reading = store.deliveries.webhookOf(id)
+      byId.set(id, reading)
+    }
+    return reading
+  }
+
   async function explained(stored: StoredDelivery): Promise<WhyDelivery> {
     const delivery = asShown(core, stored)
-    left -= 1
+    // Of what was delivered the last attempt says little.
+    const isListed = delivery.state === 'delivered' || left <= 0
+    if (!isListed) left -= 1
     const [explanation, webhook] = await Promise.all([
-      explain(core, toStoreTime(core, delivery), left < 0),
-      store.deliveries.webhookOf(delivery.webhookId),
+      explain(core, toStoreTime(core, delivery), isListed, webhookOf),
+      webhookOf(delivery.webhookId),
     ])
     return { delivery, explanation, ...(webhook && { webhookName: webhook.settings.name }) }
   }
@@ -232,14 +254,14 @@ function createSearch(core: Core, accountId: string | undefined) {
     const found = all.filter(({ id }) => eventId === undefined || id === eventId)
     if (found.length === 0) return undefined
     const shown = found.sort(byAcceptance).slice(-MAX_EVENTS)
-    const events: WhyEvent[] = []
-    for (const { deliveries, unwanted } of shown) {
-      events.push(
+    const payloads = await readPayloads(shown, webhooks)
+    const events = await Promise.all(
+      shown.map(({ id, deliveries, unwanted }) =>
         deliveries
-          ? await wantedEvent(deliveries, webhooks, lineage, source)
+          ? wantedEvent(deliveries, { webhooks, lineage, source, payload: payloads.get(id) })
           : unwantedEvent(unwanted!, webhooks, lineage),
-      )
-    }
+      ),
+    )
     const isTruncated =
       isPart ||
       shown.length < found.length ||
@@ -248,27 +270,33 @@ function createSearch(core: Core, accountId: string | undefined) {
     return { accountId: eventAccountId, callId, events, isTruncated }
   }
 
+  /** The payloads of events, by id, as far as webhooks choose by them. */
+  async function readPayloads(
+    rows: readonly AcceptedRow[],
+    webhooks: readonly Webhook[],
+  ): Promise<ReadonlyMap<string, Payload>> {
+    const chooses = webhooks.some(
+      ({ settings }) => settings.filter || !settings.includeInternalLegs || settings.hook === OBJECT_HOOK,
+    )
+    const keys = rows.flatMap(({ id, deliveries }) =>
+      chooses && deliveries ? { eventId: id, variant: deliveries[0]!.variant } : [],
+    )
+    const bodies = keys.length === 0 ? [] : await store.deliveries.eventBodies(keys)
+    return new Map(
+      bodies.flatMap((body, index) =>
+        body === undefined ? [] : [[keys[index]!.eventId, fieldsOf(body)] as const],
+      ),
+    )
+  }
+
   async function wantedEvent(
     deliveries: readonly StoredDelivery[],
-    webhooks: readonly Webhook[],
-    lineage: readonly Account[],
-    source: string | undefined,
+    { webhooks, lineage, source, payload }: Context,
   ): Promise<WhyEvent> {
     const [first] = deliveries as readonly [StoredDelivery]
-    const {
-      eventId: id,
-      eventAccountId,
-      callId = '',
-      hook,
-      sequence,
-      eventTimestampMs,
-      acceptedMs,
-      variant,
-    } = first
+    const { eventId: id, eventAccountId, callId = '', hook, sequence, eventTimestampMs, acceptedMs } = first
     const received = new Set(deliveries.map(({ webhookId }) => webhookId))
     const others = webhooks.filter((webhook) => !received.has(webhook.id))
-    const [body] = others.length === 0 ? [] : await store.deliveries.eventBodies([{ eventId: id, variant }])
-    const payload = body === undefined ? undefined : fieldsOf(body)
     return {
       id,
       accountId: eventAccountId,

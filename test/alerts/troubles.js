@@ -39,6 +39,6 @@ function fillHeap(part) {
   for (;;) {
     const { used_heap_size, heap_size_limit } = getHeapStatistics()
     if (used_heap_size >= part * heap_size_limit) return
-    kept.push(Array.from({ length: 10_000 }, (_, index) => ({ index })))
+    kept.push(new Array(500_000).fill(0))
   }
 }

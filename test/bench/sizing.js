@@ -56,14 +56,14 @@ const measureDelivered = ({ stores, port, webhooks, concurrency, options, events
     return { ...difference(await readFigures(node, location, stores), before, events), connections }
   })
 
-/** Figures per delivery that waits. */
-const measureWaiting = ({ stores, deadPort }) =>
+/** Figures per event that is only published: its delivery waits, or nobody wants it (another `hook`). */
+const measurePublished = ({ stores, port, hook }) =>
   withNode(async (node) => {
     const location = newLocation(stores)
-    await node.request('prepare', { location, port: deadPort, webhooks: 1 })
-    await node.request('publish', { events: WARM_UP })
+    await node.request('prepare', { location, port, webhooks: 1 })
+    await node.request('publish', { events: WARM_UP, hook })
     const before = await readFigures(node, location, stores)
-    await node.request('publish', { events: WAITING })
+    await node.request('publish', { events: WAITING, hook })
     return difference(await readFigures(node, location, stores), before, WAITING)
   })
 
@@ -95,7 +95,8 @@ export async function measureSizing({ name, rounds, stores }) {
         options: { recordSuccesses: false },
       }),
       single: await measureDelivered({ ...common, webhooks: 1, concurrency: 1, events: WARM_UP }),
-      waiting: await measureWaiting({ stores, deadPort }),
+      waiting: await measurePublished({ stores, port: deadPort }),
+      unwanted: await measurePublished({ stores, port, hook: 'channel_bridge' }),
       accounts: await measureAccounts({ stores }),
     }))
     const sample = await receiver.request('sample')
@@ -121,6 +122,7 @@ export async function measureSizing({ name, rounds, stores }) {
       ),
       row('stored: an event with one delivery, successes not recorded', (round) => round.unrecorded.stored),
       row('stored: an event with one waiting delivery', ({ waiting }) => waiting.stored),
+      row('stored: an event that no webhook wants', ({ unwanted }) => unwanted.stored),
     ]
     if (stores.kind !== 'memory') {
       const written = stores.kind === 'postgres' ? 'write-ahead log' : 'written to the disk'

@@ -64,9 +64,9 @@ handleRequests(
         },
       )
     },
-    /** Publishes events whose deliveries wait. */
-    async publish({ events }) {
-      const range = Array.from({ length: events }, () => eventAt(published++, ACCOUNTS))
+    /** Publishes events: their deliveries wait, or nobody wants them (another `hook`). */
+    async publish({ events, hook = 'channel_answer' }) {
+      const range = Array.from({ length: events }, () => ({ ...eventAt(published++, ACCOUNTS), hook }))
       await forEachConcurrently(range, (event) => hs.publish(event))
     },
     /** Creates accounts with a user and a webhook each. */
