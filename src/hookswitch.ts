@@ -13,6 +13,7 @@ import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent, PublishedEvent } from './delivery/event.js'
 import { createNodeClock } from './delivery/node-clock.js'
+import { accountLimit } from './delivery/queue/shares.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { checkOptionNames, closingError, errorCode, HookswitchError, reasonOf } from './errors.js'
@@ -555,12 +556,13 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     },
     setLimits(limits) {
       const changed = checkLimits(limits)
-      const before = Object.fromEntries(
-        Object.keys(changed).map((name) => [name, normalized[name as keyof typeof normalized]]),
-      )
+      const all = { ...normalized, maxPendingPerAccount: accountLimit(normalized) }
+      const names = Object.keys(changed) as (keyof typeof all)[]
+      const before = Object.fromEntries(names.map((name) => [name, all[name]]))
       Object.assign(normalized, changed)
       opened?.applyLimits()
-      recordCall(events, 'setLimits', () => changesOf(before, changed))
+      const changes = changesOf(before, changed)
+      if (Object.keys(changes.after ?? {}).length > 0) recordCall(events, 'setLimits', () => changes)
     },
     nodeHealth: () => (running ? readNodeHealth(running) : { problems: [], outages: [] }),
     clock,

@@ -89,9 +89,11 @@ export const VACUUM_HELP = `Usage: hookswitch vacuum [--data FILE]
 
 Gives the free space inside a SQLite file, which removed rows leave, back to the disk. The service may run: its writes wait for
 a few milliseconds at a time. If it is interrupted, run it again. Prints one line of JSON with the sizes before and after on
-stdout and its progress on stderr. PostgreSQL reuses and gives back such space by itself (autovacuum).
+stdout and its progress on stderr.
 
   --data FILE             the SQLite file (./hookswitch.db)
+
+A PostgreSQL database needs no such command: its autovacuum reuses the space.
 `
 
 export const CONFIG_HELP = `Usage: hookswitch config print [--json] [flags of serve]

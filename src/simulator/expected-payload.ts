@@ -31,7 +31,7 @@ export function expectedPayload(
   for (const [name, value] of Object.entries(event)) payload[wireName(name)] = value
   if (event.answeredBy) {
     const { callId, ...party } = event.answeredBy
-    payload.answered_by = { ...party, call_id: callId }
+    payload[wireName('answeredBy')] = { ...party, [wireName('callId')]: callId }
   }
   payload[wireName('eventId')] = eventId
   payload[wireName('happenedAt')] = new Date(timestampMs).toISOString()

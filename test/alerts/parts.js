@@ -196,9 +196,7 @@ async function startReceiver() {
 export async function startTunnels() {
   /** @type {Set<import('node:stream').Duplex>} */
   const sockets = new Set()
-  let isAway = false
   const server = createHttpServer().on('connect', ({ url = '' }, client) => {
-    if (isAway) return client.destroy()
     const upstream = connect(Number(url.split(':')[1]), '127.0.0.1')
     for (const socket of [client, upstream])
       sockets.add(socket.on('error', () => {}).once('close', () => sockets.delete(socket)))
@@ -215,13 +213,15 @@ export async function startTunnels() {
   }
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Ends all tunnels and opens none until `accept`. */
-    refuse() {
-      isAway = true
+    /** Ends all tunnels, and refuses connections until `accept`. */
+    async refuse() {
+      server.close()
       cut()
+      await once(server, 'close')
     },
-    accept() {
-      isAway = false
+    async accept() {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
     },
     close() {
       server.close()

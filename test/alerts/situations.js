@@ -156,10 +156,10 @@ export const SITUATIONS = [
         async begin() {
           await createWebhooks(node, 1, [dead], { name: 'dead' })
           await createWebhooks(node, 1, [slow], { name: 'slow' })
-          await sleep(5_000)
+          await sleep(3_000)
           await node.stop()
           await node.start()
-          await sleep(20_000)
+          await sleep(15_000)
         },
       }
     },
@@ -210,7 +210,7 @@ export const SITUATIONS = [
     name: 'receivers answer too slowly for the slots of the node',
     expected: ['DeliveriesLate'],
     async setUp(context) {
-      const { receivers } = await single(context, { flags: ['--in-flight', '5'], perSecond: 2 })
+      const { receivers } = await single(context, { flags: ['--in-flight', '20'], perSecond: 2 })
       return { begin: () => answerAll(receivers, 200, 3_000), end: () => answerAll(receivers, 200) }
     },
   },
@@ -293,8 +293,8 @@ export const SITUATIONS = [
     name: 'more than half of what may wait waits',
     expected: ['QueueFilling'],
     async setUp(context) {
-      const flags = ['--max-pending', '4000', '--max-pending-per-account', '4000']
-      const { receivers } = await single(context, { flags, perSecond: 20 })
+      const flags = ['--max-pending', '2000', '--max-pending-per-account', '2000']
+      const { receivers } = await single(context, { flags, perSecond: 10 })
       return { begin: () => answerAll(receivers, 503), end: () => answerAll(receivers, 200) }
     },
   },
@@ -380,15 +380,28 @@ export const SITUATIONS = [
     expected: ['MemoryFull'],
     async setUp(context) {
       const { node } = await single(context, { nodeFlags: ['--max-old-space-size=512'], perSecond: 1 })
-      return { begin: () => node.makeIll({ heapPart: 0.83 }), end: () => node.makeIll({ heapPart: 0 }) }
+      return {
+        begin: () => node.makeIll({ heapPart: 0.83 }),
+        async end() {
+          await node.stop()
+          await node.start()
+        },
+      }
     },
   },
   {
     name: 'the history is near its limit',
     expected: ['HistoryNearLimit'],
     async setUp(context) {
-      const { node } = await single(context, { flags: ['--max-history-bytes', '1048576'], perSecond: 1 })
-      return { begin: () => publish(node, 900) }
+      const limit = (/** @type {number} */ bytes) => ({ HOOKSWITCH_MAX_HISTORY_BYTES: String(bytes) })
+      const { node } = await single(context, { env: limit(1_048_576), perSecond: 1 })
+      return {
+        begin: () => publish(node, 500),
+        async end() {
+          await node.stop()
+          await node.start(limit(1_073_741_824))
+        },
+      }
     },
   },
   {
@@ -413,7 +426,13 @@ export const SITUATIONS = [
     expected: ['SwitchDown'],
     async setUp(context) {
       const { fake } = await withSwitch(context)
-      return { begin: () => fake.refuse(), end: () => fake.accept() }
+      return {
+        begin() {
+          fake.refuse()
+          fake.cut()
+        },
+        end: () => fake.accept(),
+      }
     },
   },
   {

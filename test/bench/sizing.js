@@ -11,8 +11,6 @@ const WARM_UP = 2_000
 const WEBHOOKS = 4
 const WAITING = 20_000
 const ACCOUNTS = 100_000
-/** V8's young generation grows under load and never shrinks: a small one makes RSS reflect the live objects. */
-const MEASURED_MEMORY = ['--expose-gc', '--max-semi-space-size=1']
 
 /** A store that keeps everything, and waits for a slow machine. */
 const newLocation = (stores) => ({
@@ -22,7 +20,7 @@ const newLocation = (stores) => ({
 
 /** Runs `use` with a node and stops it. */
 async function withNode(use) {
-  const node = startProcess('sizing-node', { nodeOptions: MEASURED_MEMORY })
+  const node = startProcess('sizing-node', { nodeOptions: ['--expose-gc'] })
   try {
     return await use(node)
   } finally {
@@ -32,10 +30,9 @@ async function withNode(use) {
 
 /** What a node has stored and written so far. */
 async function readFigures(node, location, stores) {
-  const { objects, rss } = await node.request('memory')
+  const objects = await node.request('memory')
   return {
     objects,
-    rss,
     stored: (await stores.bytesOf?.(location)) ?? objects,
     written: (await stores.writtenBytes?.()) ?? (await node.request('written')),
   }
@@ -56,14 +53,14 @@ const measureDelivered = ({ stores, port, webhooks, concurrency, options, events
     return { ...difference(await readFigures(node, location, stores), before, events), connections }
   })
 
-/** Figures per delivery that waits. */
-const measureWaiting = ({ stores, deadPort }) =>
+/** Figures per event that is only published: its delivery waits, or nobody wants it (another `hook`). */
+const measurePublished = ({ stores, port, hook }) =>
   withNode(async (node) => {
     const location = newLocation(stores)
-    await node.request('prepare', { location, port: deadPort, webhooks: 1 })
-    await node.request('publish', { events: WARM_UP })
+    await node.request('prepare', { location, port, webhooks: 1 })
+    await node.request('publish', { events: WARM_UP, hook })
     const before = await readFigures(node, location, stores)
-    await node.request('publish', { events: WAITING })
+    await node.request('publish', { events: WAITING, hook })
     return difference(await readFigures(node, location, stores), before, WAITING)
   })
 
@@ -95,7 +92,8 @@ export async function measureSizing({ name, rounds, stores }) {
         options: { recordSuccesses: false },
       }),
       single: await measureDelivered({ ...common, webhooks: 1, concurrency: 1, events: WARM_UP }),
-      waiting: await measureWaiting({ stores, deadPort }),
+      waiting: await measurePublished({ stores, port: deadPort }),
+      unwanted: await measurePublished({ stores, port, hook: 'channel_bridge' }),
       accounts: await measureAccounts({ stores }),
     }))
     const sample = await receiver.request('sample')
@@ -121,6 +119,7 @@ export async function measureSizing({ name, rounds, stores }) {
       ),
       row('stored: an event with one delivery, successes not recorded', (round) => round.unrecorded.stored),
       row('stored: an event with one waiting delivery', ({ waiting }) => waiting.stored),
+      row('stored: an event that no webhook wants', ({ unwanted }) => unwanted.stored),
     ]
     if (stores.kind !== 'memory') {
       const written = stores.kind === 'postgres' ? 'write-ahead log' : 'written to the disk'
@@ -131,7 +130,6 @@ export async function measureSizing({ name, rounds, stores }) {
           bounds(2_000, 2_200),
         ),
         row(`${written}: the same, one at a time`, ({ single }) => single.written),
-        row('memory of the node: a waiting delivery', ({ waiting }) => waiting.objects),
       )
     }
     if (stores.connections)
@@ -139,7 +137,7 @@ export async function measureSizing({ name, rounds, stores }) {
     const of = `${ACCOUNTS.toLocaleString('en')} accounts with a user and a webhook`
     if (stores.kind !== 'memory')
       rows.push(row(`stored: ${of}`, ({ accounts }) => accounts.stored / 1e6, { unit: 'MB' }))
-    rows.push(row(`memory of the node: ${of}`, ({ accounts }) => accounts.rss / 1e6, { unit: 'MB' }))
+    rows.push(row(`memory of the node: ${of}`, ({ accounts }) => accounts.objects / 1e6, { unit: 'MB' }))
     return rows
   } finally {
     await Promise.all([receiver, failing].map((process) => process.stop()))

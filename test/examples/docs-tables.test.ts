@@ -374,7 +374,15 @@ describe('the tables of the API', () => {
 
     expect(sorted(firstCodes(API, '| `hs.events` |'))).toEqual(
       sorted([
-        ...['event', 'event_refused', 'attempt', 'webhook_paused', 'webhook_resumed', 'webhook_disabled'],
+        ...[
+          'event',
+          'event_refused',
+          'audit',
+          'attempt',
+          'webhook_paused',
+          'webhook_resumed',
+          'webhook_disabled',
+        ],
         'webhook_backlog_full',
         'webhook_failing',
         ...catalogueOf().flatMap(({ id }) => (isMetaHook(id) ? [] : [id])),

@@ -228,3 +228,19 @@ it('the oldest waiting delivery counts through retries and pauses, and apart whi
   })
   await hs.close()
 })
+
+it('the oldest waiting delivery is the next one when it has ended', async () => {
+  const { hs, clock, sender, all, createWebhook, publish } = await harness({ inFlightPerEndpoint: 1 })
+  await createWebhook(0)
+  sender.script = () => undefined
+  await publish(1)
+  await clock.advance(5_000)
+  await publish(1)
+  await clock.advance(1_000)
+  expect(await all()).toMatchObject({ 'oldest_waiting_seconds pending': 6 })
+  sender.open[0]!.answer(responseWith(200))
+  await clock.settle()
+  expect(await all()).toMatchObject({ 'oldest_waiting_seconds pending': 1 })
+  await answerAll(sender, clock)
+  await hs.close()
+})

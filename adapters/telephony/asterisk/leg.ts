@@ -34,7 +34,7 @@ export interface CallNotes {
   hasLeftMessage: boolean
   /** The mailbox whose messages it changed last. */
   mailbox: string | undefined
-  /** How long it had waited in the queue that it left by hanging up. */
+  /** How long it had waited in the queue that it left without an agent. */
   abandonedAfterSeconds: number | undefined
   /** The parking slot that it left when its time was over, until somebody answers it. */
   timedOutSlot: string | undefined
@@ -283,8 +283,8 @@ export function arePartiesKnown(leg: Leg, kind: SwitchEvent['kind']): boolean {
   if (EARLY_STATES.has(channel.state)) return false
   // The caller id of an analog line is received between two rings.
   if (technology === 'DAHDI' && channel.callerNumber === undefined) return false
-  // The first message of a PJSIP channel comes before its presentation is set.
-  return channel.variable(CALLER_PRESENTATION) === undefined
+  // The first message of a channel may come before its presentation is set.
+  return kind !== 'created' || channel.variable(CALLER_PRESENTATION)?.startsWith('allowed') !== true
 }
 
 const CALLER_PRESENTATION = 'CALLERID(num-pres)'

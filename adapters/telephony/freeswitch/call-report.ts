@@ -21,6 +21,8 @@ interface CallReport {
   readonly hook: OptionalHook
   readonly uuids: readonly string[]
   readonly details: CallDetails
+  /** The time of a parking slot is over: the call goes on in the dial plan, and no event follows yet. */
+  readonly isTimeOut?: true
 }
 
 /** The transfer that a leg has requested. */
@@ -171,7 +173,8 @@ function parkingReports(
     case 'exit': {
       // It follows a retrieval too.
       if (parkedSlot(uuids[0] ?? '') === undefined) return []
-      return [report(event.header('Answer-State') === 'hangup' ? 'PARK_ABANDONED' : 'PARK_RETRIEVED')]
+      if (event.header('Answer-State') === 'hangup') return [report('PARK_ABANDONED')]
+      return [{ hook: 'parking', uuids, details: definedDetails({ parkingSlot }), isTimeOut: true }]
     }
     default:
       return []

@@ -66,6 +66,8 @@ interface CallNotes {
   hasLeftMessage: boolean
   /** The slot in which it is parked. */
   parkedSlot: string | undefined
+  /** The slot in which it was parked for too long, until somebody answers it. */
+  timedOutSlot: string | undefined
   /** The key of its last transfer. */
   transferKey: string | undefined
 }
@@ -186,6 +188,7 @@ export function openLeg(
       wasBridged: false,
       hasLeftMessage: false,
       parkedSlot: undefined,
+      timedOutSlot: undefined,
       transferKey: undefined,
     },
   }

@@ -163,6 +163,8 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       const leg = uuids.map(legOf).find((found) => found !== undefined)
       if (leg && hook === 'parking')
         leg.notes.parkedSlot = details.eventName === 'PARK_PARKED' ? details.parkingSlot : undefined
+      if (leg && hook === 'parking') leg.notes.timedOutSlot = report.isTimeOut && details.parkingSlot
+      if (report.isTimeOut) continue
       if (leg && hook === 'voicemail_new') leg.notes.hasLeftMessage = true
       if (!hooks.has(hook)) continue
       if (leg) updates.push(updateOf(leg, [buildReportEvent(leg, report, event)], false))
@@ -192,6 +194,15 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     return [{ leg: transferee, event: built }]
   }
 
+  /** The end of a parked call whose time was over: somebody answers it, or it ends. */
+  const leaveSlot = (leg: Leg, eventName: 'PARK_RETRIEVED' | 'PARK_ABANDONED', atUs: number): LegEvent[] => {
+    const { timedOutSlot: parkingSlot } = leg.notes
+    leg.notes.timedOutSlot = undefined
+    if (parkingSlot === undefined || !hooks.has('parking')) return []
+    const event = buildDetailEvent(leg, 'parking', atUs, atUs, { eventName, parkingSlot })
+    return [{ leg, event }]
+  }
+
   /** Notes who has answered on a leg, and on the one that dialled it unless that is in another talk. */
   const noteAnswered = (leg: Leg) => {
     const other = legOf(leg.otherLegCallId)
@@ -201,7 +212,10 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
 
   const noteBridged = (bridged: readonly LegEvent[]): readonly LegEvent[] => {
     for (const { leg } of bridged) leg.notes.wasBridged = true
-    return bridged
+    return bridged.flatMap((link) => [
+      link,
+      ...leaveSlot(link.leg, 'PARK_RETRIEVED', link.event.timestampMs * 1000),
+    ])
   }
 
   const open = (event: EslEvent, uuid: string, problems: Problem[]): Leg => {
@@ -269,6 +283,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   const end = (uuid: string, leg: Leg, event: EslEvent, { events, problems }: Yield) => {
     const hangup = readHangup(leg, event)
     const missed = hooks.has('missed_call') ? buildMissedCall(leg, event) : undefined
+    for (const left of leaveSlot(leg, 'PARK_ABANDONED', hangup.atUs)) events.push(left.event)
     if (missed) events.push(missed)
     events.push(buildDestroyEvent(leg, hangup))
     if (isClockSetBack(timesOf(leg, hangup.atUs))) problems.push(clockProblem(leg.callId))

@@ -36,6 +36,7 @@ export function saveLeg(uuid: string, leg: Leg): SavedLeg | undefined {
       wasBridged: leg.notes.wasBridged,
       hasLeftMessage: leg.notes.hasLeftMessage,
       parkedSlot: leg.notes.parkedSlot,
+      timedOutSlot: leg.notes.timedOutSlot,
     },
     parties: {
       ...leg.parties,
@@ -102,6 +103,7 @@ export function restoreLeg(callId: string, saved: SavedLeg): readonly [uuid: str
       wasBridged: flag('wasBridged'),
       hasLeftMessage: flag('hasLeftMessage'),
       parkedSlot: text('parkedSlot'),
+      timedOutSlot: text('timedOutSlot'),
       transferKey: undefined,
     },
   }

@@ -66,6 +66,34 @@ describe('serve', () => {
     expect(written.stderr).not.toContain(ALPHA.apiKey)
   })
 
+  it('logs who changed what: its files, clients, and logins that it refused, counted by address', async () => {
+    const path = await accountsFile([ALPHA])
+    const { url, written, reload, close } = await started(['--accounts', path])
+    const login = await send(`${url}/v1/api_auth`, 'PUT', { api_key: ALPHA.apiKey })
+    const token = String(login.body.auth_token)
+    await send(`${url}/v1/accounts/alpha`, 'PATCH', { timezone: 'Etc/GMT' }, token)
+    for (let nth = 0; nth < 15; nth += 1) await send(`${url}/v1/api_auth`, 'PUT', { api_key: 'wrong' })
+    await accountsFile([{ ...ALPHA, name: 'Beta' }])
+    await reload()
+    await close()
+    const lines = written.stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ audit }) => audit === true)
+    const refused = lines.filter((line) => line.refused !== undefined)
+    expect(lines.filter((line) => !refused.includes(line))).toMatchObject([
+      { action: 'ensureAccounts', by: 'accounts file', details: { created: ['alpha'], changed: [] } },
+      { action: 'signInByApiKey', by: 'api_key', accountId: 'alpha', address: '127.0.0.1', level: 'info' },
+      { action: 'patchAccount', by: 'api_key', byAccountId: 'alpha', after: { timezone: 'Etc/GMT' } },
+      { action: 'ensureAccounts', by: 'accounts file', details: { created: [], changed: ['alpha'] } },
+    ])
+    expect(refused).toHaveLength(11)
+    expect(refused.at(-1)).toMatchObject({ action: 'signInByApiKey', address: '127.0.0.1', repeated: 5 })
+    expect(written.stderr).not.toContain(ALPHA.apiKey)
+    expect(written.stderr).not.toContain(token)
+  })
+
   it('ends live streams before it drains, and does not wait for their connections', async () => {
     const { url, close } = await started(['--accounts', await accountsFile([ALPHA])])
     const login = await send(`${url}/v1/api_auth`, 'PUT', { api_key: ALPHA.apiKey })

@@ -99,6 +99,13 @@ describe('a caller who withholds the number', () => {
     ])
   })
 
+  it('is published at once if the first message says so', () => {
+    const variable = (name: string) => (name === 'CALLERID(num-pres)' ? PROHIBITED : undefined)
+    const { apply, trace } = createTracedMapping()
+    apply(channelEvent('created', A, 0, { variable }))
+    expect(trace().events.map((event) => event.from)).toEqual([undefined])
+  })
+
   it('is hidden on a leg that is found without its caller, by CONNECTEDLINE(num-pres)', () => {
     const variable = (name: string) => (name === 'CONNECTEDLINE(num-pres)' ? PROHIBITED : undefined)
     const { apply, trace } = createTracedMapping({ accountOf: () => 'acme' })

@@ -128,6 +128,19 @@ describe('what FreeSWITCH reports of a call', () => {
     expect(events).toHaveLength(2)
   })
 
+  it('of a call whose time in the slot is over is how it goes on: somebody answers it, or it ends', () => {
+    const parked = [of('CHANNEL_CREATE', 'a', 0), valet('hold', 1), valet('exit', 5)]
+    expect(reportsOf(...parked).map(({ eventName }) => eventName)).toEqual(['PARK_PARKED'])
+    const answered = of('CHANNEL_BRIDGE', 'a', 7, { 'Bridge-A-Unique-ID': 'a', 'Bridge-B-Unique-ID': 'b' })
+    const ended = of('CHANNEL_DESTROY', 'a', 9)
+    const essence = (...events: Parameters<typeof reportsOf>) =>
+      reportsOf(...events).map(({ eventName, parkingSlot, otherLegCallId, timestampMs = 0 }) =>
+        [eventName, parkingSlot, otherLegCallId, timestampMs - createdMs].join(' '),
+      )
+    expect(essence(...parked, answered, ended)).toEqual(['PARK_PARKED 5901  1', 'PARK_RETRIEVED 5901 b 7'])
+    expect(essence(...parked, ended)).toEqual(['PARK_PARKED 5901  1', 'PARK_ABANDONED 5901  9'])
+  })
+
   it('of a caller who hangs up in the slot is that the call was abandoned', () => {
     const hungUp = { 'Answer-State': 'hangup' }
     const events = reportsOf(of('CHANNEL_CREATE', 'a', 0), valet('hold', 1), valet('exit', 5, hungUp))

@@ -64,9 +64,9 @@ handleRequests(
         },
       )
     },
-    /** Publishes events whose deliveries wait. */
-    async publish({ events }) {
-      const range = Array.from({ length: events }, () => eventAt(published++, ACCOUNTS))
+    /** Publishes events: their deliveries wait, or nobody wants them (another `hook`). */
+    async publish({ events, hook = 'channel_answer' }) {
+      const range = Array.from({ length: events }, () => ({ ...eventAt(published++, ACCOUNTS), hook }))
       await forEachConcurrently(range, (event) => hs.publish(event))
     },
     /** Creates accounts with a user and a webhook each. */
@@ -91,15 +91,15 @@ handleRequests(
         setUpConcurrency(location),
       )
     },
-    /** Bytes of memory once the node is idle: of objects, and of the process with its threads. */
+    /** Bytes of the objects of this thread, once the node is idle. */
     async memory() {
       await sleep(500)
       for (let collection = 0; collection < 3; collection += 1) {
         globalThis.gc()
         await sleep(50)
       }
-      const { heapUsed, external, rss } = process.memoryUsage()
-      return { objects: heapUsed + external, rss }
+      const { heapUsed, external } = process.memoryUsage()
+      return heapUsed + external
     },
     /** Bytes that this process has written to the disk so far; `undefined` where the system does not count them. */
     written() {

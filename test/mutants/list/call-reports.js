@@ -68,8 +68,8 @@ export const mutants = [
   {
     what: 'Asterisk: queue_leave does not say that the caller hung up',
     file: ASTERISK,
-    find: "completed.queueLeaveReason = 'abandoned'",
-    replace: '',
+    find: "=== undefined ? undefined : 'abandoned')",
+    replace: '=== undefined ? undefined : undefined)',
     ...ofAsterisk,
   },
   {
@@ -110,8 +110,8 @@ export const mutants = [
   {
     what: 'FreeSWITCH: parking: a caller who hangs up in the slot was retrieved',
     file: FREESWITCH,
-    find: "event.header('Answer-State') === 'hangup' ? 'PARK_ABANDONED' : 'PARK_RETRIEVED'",
-    replace: "'PARK_RETRIEVED'",
+    find: "if (event.header('Answer-State') === 'hangup') return [report('PARK_ABANDONED')]\n",
+    replace: '',
     ...ofFreeswitch,
   },
   {

@@ -72,4 +72,25 @@ export const mutants = [
     replace: '    if (delivery.isAbandoned) return\n',
     tests: ['test/delivery/host-errors.test.ts', 'test/regressions/throwing-port-leaked-slots.test.ts'],
   },
+  {
+    what: 'what a hold holds looks as if it were late',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: '        if (isHeld?.(endpoint.webhook.accountId)) held.push(endpoint)\n        else pending.push(endpoint)\n',
+    replace: '        pending.push(endpoint)\n',
+    tests: ['test/service/gauges.test.ts'],
+  },
+  {
+    what: 'the oldest waiting delivery is one that has ended',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: 'keys.find(endpoint.index, endpoint.lowestPosition) === NONE && visited < MAX_VISITED',
+    replace: 'false',
+    tests: ['test/service/gauges.test.ts'],
+  },
+  {
+    what: 'a slow receiver makes deliveries look late',
+    file: 'src/delivery/scheduler/scheduler.ts',
+    find: "return limit === 'endpoint' || limit === 'account' || limit === 'origin'",
+    replace: 'return limit === undefined && false',
+    tests: ['test/service/gauges.test.ts'],
+  },
 ]

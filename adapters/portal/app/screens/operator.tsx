@@ -357,6 +357,8 @@ function reasonOf({ state, disable_reason: reason, cause, last }: FailingRow): s
 
 /** Ends all pauses, or enables what the service disabled, in all accounts: says first how many are concerned. */
 function JobButton({ action: name }: { readonly action: 'resume' | 'reenable' }) {
+  const isResume = name === 'resume'
+  const label = t(isResume ? 'case.resume' : 'operator.reenable')
   const counts = useSignal<WebhookCounts | undefined>(undefined)
   const start = <Data,>(data: object) =>
     request<Data>('PUT', '/system/jobs', { data: { action: name, ...data } })
@@ -365,9 +367,8 @@ function JobButton({ action: name }: { readonly action: 'resume' | 'reenable' })
   })
   const run = useAction(async () => {
     await start({})
-    notify(t(`operator.${name}Started`))
+    notify(t(isResume ? 'delivery.resumed' : 'webhooks.reenabled'))
   })
-  const label = t(`operator.${name}`)
   const isBusy = count.isRunning.value || run.isRunning.value
   return (
     <>
@@ -377,12 +378,12 @@ function JobButton({ action: name }: { readonly action: 'resume' | 'reenable' })
       {counts.value && (
         <Confirm
           title={label}
-          text={`${t(`operator.${name}Text`)} ${t('operator.counts', {
+          text={`${t(isResume ? 'operator.resumeText' : 'operator.reenableText')} ${t('operator.counts', {
             webhooks: number(counts.value.webhooks),
             accounts: number(counts.value.accounts),
             deliveries: number(counts.value.deliveries),
           })}`}
-          verb={t(`operator.${name}Verb`)}
+          verb={t(isResume ? 'case.resume' : 'operator.reenableVerb')}
           onClose={() => {
             counts.value = undefined
           }}
