@@ -191,9 +191,9 @@ const NOT_AUDITED: ReadonlySet<Route['operation']> = new Set<OperationId>([
   'previewWebhook',
   'checkAddress',
   'matchEvent',
+  'publishEvents',
   'why',
   'whyAnywhere',
-  'publishEvents',
 ])
 
 const isAudited = ({ method, operation }: Route) => method !== 'GET' && !NOT_AUDITED.has(operation)
