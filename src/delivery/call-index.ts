@@ -10,7 +10,7 @@
  * - Of a call each number is written once, as long as this node remembers the call.
  */
 import { LRUCache } from 'lru-cache'
-import { errorCode } from '../errors.js'
+import { errorCode, reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { normalizeNumber } from '../values/phone-number.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
@@ -183,7 +183,7 @@ export function createCallIndex(
       await store.write(batch)
       return true
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      const reason = reasonOf(thrown)
       if (errorCode(thrown) === 'StoreUnavailable') {
         warn({ reason }, 'the call index could not be written, retrying')
         return false

@@ -77,6 +77,7 @@ export type CallDetails = Pick<
   | 'waitingSeconds'
   | 'agentId'
   | 'agentCallId'
+  | 'agentNumber'
   | 'dtmfDigit'
   | 'dtmfDurationMs'
   | 'path'

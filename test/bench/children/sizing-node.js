@@ -91,15 +91,15 @@ handleRequests(
         setUpConcurrency(location),
       )
     },
-    /** Bytes of memory once the node is idle: of objects, and of the process with its threads. */
+    /** Bytes of the objects of this thread, once the node is idle. */
     async memory() {
       await sleep(500)
       for (let collection = 0; collection < 3; collection += 1) {
         globalThis.gc()
         await sleep(50)
       }
-      const { heapUsed, external, rss } = process.memoryUsage()
-      return { objects: heapUsed + external, rss }
+      const { heapUsed, external } = process.memoryUsage()
+      return heapUsed + external
     },
     /** Bytes that this process has written to the disk so far; `undefined` where the system does not count them. */
     written() {
