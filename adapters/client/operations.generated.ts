@@ -1525,6 +1525,8 @@ export interface EventInput {
   readonly agent_id?: string
   /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
   readonly agent_call_id?: string
+  /** Number of the agent's phone (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_number?: string
   /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
@@ -1697,6 +1699,8 @@ export interface PartialEvent {
   readonly agent_id?: string
   /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
   readonly agent_call_id?: string
+  /** Number of the agent's phone (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_number?: string
   /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
@@ -1865,6 +1869,8 @@ export interface Payload {
   readonly agent_id?: string
   /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
   readonly agent_call_id?: string
+  /** Number of the agent's phone (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_number?: string
   /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */

@@ -143,6 +143,7 @@ export const eventSchema = {
     waitingSeconds: seconds('Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`).'),
     agentId: text('Id of the agent (`queue_agent_offer`, `queue_agent_answer`).'),
     agentCallId: leg('Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`).'),
+    agentNumber: text("Number of the agent's phone (`queue_agent_offer`, `queue_agent_answer`)."),
     dtmfDigit: text(
       'Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN.',
     ),

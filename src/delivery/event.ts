@@ -173,6 +173,8 @@ export interface ChannelEvent {
   readonly agentId?: string | undefined
   /** `queue_agent_offer`, `queue_agent_answer`: id of the leg to the agent. */
   readonly agentCallId?: string | undefined
+  /** `queue_agent_offer`, `queue_agent_answer`: number of the agent's phone. */
+  readonly agentNumber?: string | undefined
   /** `channel_dtmf`: key that was pressed. The keys of a call may be a secret such as a PIN. */
   readonly dtmfDigit?: string | undefined
   /** `channel_dtmf`: how long it was pressed, in milliseconds, 0–2,147,483,647. */

@@ -85,6 +85,7 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     waiting_seconds: event.waitingSeconds,
     agent_id: event.agentId,
     agent_call_id: event.agentCallId,
+    agent_number: event.agentNumber,
     dtmf_digit: event.dtmfDigit,
     dtmf_duration_ms: event.dtmfDurationMs,
     path: event.path,

@@ -192,6 +192,8 @@ const NOT_AUDITED: ReadonlySet<Route['operation']> = new Set<OperationId>([
   'checkAddress',
   'matchEvent',
   'publishEvents',
+  'why',
+  'whyAnywhere',
 ])
 
 const isAudited = ({ method, operation }: Route) => method !== 'GET' && !NOT_AUDITED.has(operation)

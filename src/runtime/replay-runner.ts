@@ -302,7 +302,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
       } catch (thrown) {
         if (stopping.signal.aborted) return false
         hasFailed = true
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         log.warn({ jobId: job.id, reason }, 'a job tries again after a failure')
       }
     }

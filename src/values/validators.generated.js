@@ -616,7 +616,7 @@ return errors === 0;
 }
 
 export const validateEvent = validate11;
-const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
+const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"agentNumber":{"type":"string"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
 const func9 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const pattern9 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
@@ -1974,9 +1974,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data.dtmfDigit !== undefined){
-if(typeof data.dtmfDigit !== "string"){
-const err115 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
+if(data.agentNumber !== undefined){
+if(typeof data.agentNumber !== "string"){
+const err115 = {instancePath:instancePath+"/agentNumber",schemaPath:"#/properties/agentNumber/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1986,10 +1986,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.dtmfDurationMs !== undefined){
-let data64 = data.dtmfDurationMs;
-if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err116 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
+if(data.dtmfDigit !== undefined){
+if(typeof data.dtmfDigit !== "string"){
+const err116 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1998,9 +1997,11 @@ vErrors.push(err116);
 }
 errors++;
 }
-if((typeof data64 == "number") && (isFinite(data64))){
-if(data64 > 2147483647 || isNaN(data64)){
-const err117 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.dtmfDurationMs !== undefined){
+let data65 = data.dtmfDurationMs;
+if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
+const err117 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2009,8 +2010,9 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data64 < 0 || isNaN(data64)){
-const err118 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if((typeof data65 == "number") && (isFinite(data65))){
+if(data65 > 2147483647 || isNaN(data65)){
+const err118 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2019,11 +2021,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-}
-if(data.path !== undefined){
-if(typeof data.path !== "string"){
-const err119 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
+if(data65 < 0 || isNaN(data65)){
+const err119 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2033,9 +2032,10 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data.reason !== undefined){
-if(typeof data.reason !== "string"){
-const err120 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
+}
+if(data.path !== undefined){
+if(typeof data.path !== "string"){
+const err120 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2045,9 +2045,9 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err121 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data.reason !== undefined){
+if(typeof data.reason !== "string"){
+const err121 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2057,9 +2057,9 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data.member !== undefined){
-if(typeof data.member !== "string"){
-const err122 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err122 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -2069,10 +2069,9 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data.members !== undefined){
-let data69 = data.members;
-if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
-const err123 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
+if(data.member !== undefined){
+if(typeof data.member !== "string"){
+const err123 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -2081,9 +2080,11 @@ vErrors.push(err123);
 }
 errors++;
 }
-if((typeof data69 == "number") && (isFinite(data69))){
-if(data69 > 2147483647 || isNaN(data69)){
-const err124 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.members !== undefined){
+let data70 = data.members;
+if(!(((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70))) && (isFinite(data70)))){
+const err124 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -2092,8 +2093,9 @@ vErrors.push(err124);
 }
 errors++;
 }
-if(data69 < 0 || isNaN(data69)){
-const err125 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if((typeof data70 == "number") && (isFinite(data70))){
+if(data70 > 2147483647 || isNaN(data70)){
+const err125 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -2102,11 +2104,8 @@ vErrors.push(err125);
 }
 errors++;
 }
-}
-}
-if(data.username !== undefined){
-if(typeof data.username !== "string"){
-const err126 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
+if(data70 < 0 || isNaN(data70)){
+const err126 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -2116,9 +2115,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data.realm !== undefined){
-if(typeof data.realm !== "string"){
-const err127 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
+}
+if(data.username !== undefined){
+if(typeof data.username !== "string"){
+const err127 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -2128,9 +2128,9 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data.contact !== undefined){
-if(typeof data.contact !== "string"){
-const err128 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
+if(data.realm !== undefined){
+if(typeof data.realm !== "string"){
+const err128 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -2140,9 +2140,9 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data.userAgent !== undefined){
-if(typeof data.userAgent !== "string"){
-const err129 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
+if(data.contact !== undefined){
+if(typeof data.contact !== "string"){
+const err129 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -2152,10 +2152,9 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data.expires !== undefined){
-let data74 = data.expires;
-if(!(((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74))) && (isFinite(data74)))){
-const err130 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
+if(data.userAgent !== undefined){
+if(typeof data.userAgent !== "string"){
+const err130 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -2164,9 +2163,11 @@ vErrors.push(err130);
 }
 errors++;
 }
-if((typeof data74 == "number") && (isFinite(data74))){
-if(data74 > 2147483647 || isNaN(data74)){
-const err131 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.expires !== undefined){
+let data75 = data.expires;
+if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
+const err131 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -2175,8 +2176,9 @@ vErrors.push(err131);
 }
 errors++;
 }
-if(data74 < 0 || isNaN(data74)){
-const err132 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if((typeof data75 == "number") && (isFinite(data75))){
+if(data75 > 2147483647 || isNaN(data75)){
+const err132 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -2185,13 +2187,8 @@ vErrors.push(err132);
 }
 errors++;
 }
-}
-}
-if(data.orderingKey !== undefined){
-let data75 = data.orderingKey;
-if(typeof data75 === "string"){
-if(func2(data75) > 255){
-const err133 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data75 < 0 || isNaN(data75)){
+const err133 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -2200,8 +2197,13 @@ vErrors.push(err133);
 }
 errors++;
 }
-if(func2(data75) < 1){
-const err134 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+}
+if(data.orderingKey !== undefined){
+let data76 = data.orderingKey;
+if(typeof data76 === "string"){
+if(func2(data76) > 255){
+const err134 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -2210,8 +2212,8 @@ vErrors.push(err134);
 }
 errors++;
 }
-if(!pattern9.test(data75)){
-const err135 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(func2(data76) < 1){
+const err135 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -2220,9 +2222,8 @@ vErrors.push(err135);
 }
 errors++;
 }
-}
-else {
-const err136 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+if(!pattern9.test(data76)){
+const err136 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -2232,10 +2233,8 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data.data !== undefined){
-let data76 = data.data;
-if(!(data76 && typeof data76 == "object" && !Array.isArray(data76))){
-const err137 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+else {
+const err137 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -2245,9 +2244,10 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data.documentId !== undefined){
-if(typeof data.documentId !== "string"){
-const err138 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+if(data.data !== undefined){
+let data77 = data.data;
+if(!(data77 && typeof data77 == "object" && !Array.isArray(data77))){
+const err138 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -2257,9 +2257,9 @@ vErrors.push(err138);
 errors++;
 }
 }
-if(data.documentType !== undefined){
-if(typeof data.documentType !== "string"){
-const err139 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+if(data.documentId !== undefined){
+if(typeof data.documentId !== "string"){
+const err139 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -2269,10 +2269,9 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data.documentAction !== undefined){
-let data79 = data.documentAction;
-if(typeof data79 !== "string"){
-const err140 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if(data.documentType !== undefined){
+if(typeof data.documentType !== "string"){
+const err140 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -2281,8 +2280,11 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(!(((data79 === "doc_created") || (data79 === "doc_edited")) || (data79 === "doc_deleted"))){
-const err141 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+}
+if(data.documentAction !== undefined){
+let data80 = data.documentAction;
+if(typeof data80 !== "string"){
+const err141 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -2291,12 +2293,8 @@ vErrors.push(err141);
 }
 errors++;
 }
-}
-if(data.idempotencyKey !== undefined){
-let data80 = data.idempotencyKey;
-if(typeof data80 === "string"){
-if(func2(data80) > 255){
-const err142 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(!(((data80 === "doc_created") || (data80 === "doc_edited")) || (data80 === "doc_deleted"))){
+const err142 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -2305,8 +2303,12 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(func2(data80) < 1){
-const err143 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.idempotencyKey !== undefined){
+let data81 = data.idempotencyKey;
+if(typeof data81 === "string"){
+if(func2(data81) > 255){
+const err143 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -2315,8 +2317,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(!pattern9.test(data80)){
-const err144 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(func2(data81) < 1){
+const err144 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -2325,9 +2327,8 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-else {
-const err145 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(!pattern9.test(data81)){
+const err145 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -2337,14 +2338,25 @@ vErrors.push(err145);
 errors++;
 }
 }
-}
 else {
-const err146 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err146 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err146];
 }
 else {
 vErrors.push(err146);
+}
+errors++;
+}
+}
+}
+else {
+const err147 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
 }
 errors++;
 }

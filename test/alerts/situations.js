@@ -156,10 +156,10 @@ export const SITUATIONS = [
         async begin() {
           await createWebhooks(node, 1, [dead], { name: 'dead' })
           await createWebhooks(node, 1, [slow], { name: 'slow' })
-          await sleep(5_000)
+          await sleep(3_000)
           await node.stop()
           await node.start()
-          await sleep(20_000)
+          await sleep(15_000)
         },
       }
     },
@@ -380,7 +380,13 @@ export const SITUATIONS = [
     expected: ['MemoryFull'],
     async setUp(context) {
       const { node } = await single(context, { nodeFlags: ['--max-old-space-size=512'], perSecond: 1 })
-      return { begin: () => node.makeIll({ heapPart: 0.83 }), end: () => node.makeIll({ heapPart: 0 }) }
+      return {
+        begin: () => node.makeIll({ heapPart: 0.83 }),
+        async end() {
+          await node.stop()
+          await node.start()
+        },
+      }
     },
   },
   {

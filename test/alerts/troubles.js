@@ -11,7 +11,7 @@ let aheadMs = Number(process.env.AHEAD_MS ?? 0)
 /** @type {NodeJS.Timeout | undefined} */
 let blocking
 /** @type {unknown[]} */
-let kept = []
+const kept = []
 
 Date.now = () => machineNow() + aheadMs
 
@@ -33,9 +33,8 @@ function block(ms) {
   }, 3 * ms)
 }
 
-/** Keeps objects until a part of the heap's limit is used. @param {number} part 0: none */
+/** Keeps objects until a part of the heap's limit is used. @param {number} part */
 function fillHeap(part) {
-  kept = []
   for (;;) {
     const { used_heap_size, heap_size_limit } = getHeapStatistics()
     if (used_heap_size >= part * heap_size_limit) return

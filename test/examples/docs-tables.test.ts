@@ -5,7 +5,13 @@ import { EXIT_CODES } from '../../adapters/cli/commands/command-help.js'
 import { COMMANDS } from '../../adapters/cli/commands/command-table.js'
 import { COMMAND_VARIABLES } from '../../adapters/cli/commands/command-variables.js'
 import { CONFIG_SCHEMA } from '../../adapters/cli/config-schema.js'
-import { MAIN_HELP, MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP, VACUUM_HELP } from '../../adapters/cli/help.js'
+import {
+  MAIN_HELP,
+  MIGRATE_HELP,
+  ROTATE_SECRET_HELP,
+  SERVE_HELP,
+  VACUUM_HELP,
+} from '../../adapters/cli/help.js'
 import { flagOf, SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
 import { findProblems } from '../../adapters/cli/setting-schema.js'
 import type { SettingName } from '../../adapters/cli/settings.js'

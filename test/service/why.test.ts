@@ -178,6 +178,11 @@ describe.each(STORES)('why, %s', (_, make) => {
     const shown = async (q: string) =>
       (await ask(service, q)).calls.map(({ call_id }: { call_id: string }) => call_id)
     expect(await shown('+49300001')).toEqual(['a'])
+    // Noted, and not written yet.
+    const noted = { accountId: 'child', callId: 'c', callerIdNumber: '+49300003' }
+    await hs.publish({ ...noted, hook: 'channel_create' })
+    expect(await hs.erase({ accountId: 'child', number: '+49300003' })).toMatchObject({ callIds: ['c'] })
+    expect(await shown('c')).toEqual([])
     // Nobody wanted it, so that only the index knows the number.
     expect(await hs.erase({ accountId: 'child', number: '+49300001' })).toMatchObject({ callIds: ['a'] })
     expect([await shown('+49300001'), await shown('a')]).toEqual([[], []])

@@ -128,11 +128,13 @@ describe('attempts', () => {
     await instance.publish(1, 'top', { callId: 'a' })
     await instance.publish(1, 'top', { callId: 'b', otherLegCallId: 'a' })
     await instance.publish(1, 'top', { callId: 'b' })
+    await instance.publish(1, 'top', { callId: 'd', callGroupId: 'a' })
     await instance.publish(1, 'top', { callId: 'c' })
     await instance.clock.advance(1_000)
     const calls = reader.items.map((item) => (item as { data: { call_id?: string } }).data.call_id)
     expect(calls.filter((callId) => callId === 'a')).toHaveLength(2)
     expect(calls.filter((callId) => callId === 'b')).toHaveLength(4)
+    expect(calls.filter((callId) => callId === 'd')).toHaveLength(2)
     expect(calls).not.toContain('c')
   })
 

@@ -55,7 +55,11 @@ const RESULTS = [
   ['VMSTATUS', 'SUCCESS', 'message_left'],
   ['DIALSTATUS', 'CHANUNAVAIL', 'not_dialled'],
 ] as const
-const RESULT_NAMES = RESULTS.map(([name]) => Buffer.from(`${name}\r\n`))
+/** Set by `Queue()` when the call goes on in the dial plan. */
+const QUEUE_STATUS = 'QUEUESTATUS'
+const RESULT_NAMES = [...RESULTS.map(([name]) => name), QUEUE_STATUS].map((name) =>
+  Buffer.from(`${name}\r\n`),
+)
 
 /** Whether a `VarSet` may be the result of an application, without decoding it. */
 export function mayBeResult(message: Buffer): boolean {
@@ -64,10 +68,13 @@ export function mayBeResult(message: Buffer): boolean {
   return at >= 0 && RESULT_NAMES.some((name) => message.subarray(start, start + name.length).equals(name))
 }
 
-/** Returns what a `VarSet` tells of. */
-export function kindOfVariable(message: AmiMessage): 'variable_set' | (typeof RESULTS)[number][2] {
+/** Parses a `VarSet`. */
+export function parseVariable(message: AmiMessage, channel: Channel): Unstamped {
   const [variable, set] = [message.get('Variable'), message.get('Value')]
-  return RESULTS.find(([name, value]) => name === variable && value === set)?.[2] ?? 'variable_set'
+  if (variable === QUEUE_STATUS && set !== undefined)
+    return { kind: 'noted', channel, notes: { queueStatus: set } }
+  const result = RESULTS.find(([name, value]) => name === variable && value === set)
+  return { kind: result?.[2] ?? 'variable_set', channel }
 }
 
 /** Parses a message of `REPORT_EVENTS`. */

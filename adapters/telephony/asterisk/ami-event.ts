@@ -1,5 +1,5 @@
 /** Translates AMI messages into switch events. */
-import { kindOfVariable, parseAmiReport, REPORT_EVENTS } from './ami-call-report.js'
+import { parseAmiReport, parseVariable, REPORT_EVENTS } from './ami-call-report.js'
 import { type AmiMessage, unescapeC } from './ami-message.js'
 import { type Bridge, type Channel, DOWN, type ListedChannel, type SwitchEvent } from './switch-event.js'
 
@@ -60,7 +60,7 @@ export function parseAmiEvent(message: AmiMessage, nowMs: number): SwitchEvent |
     case 'Newchannel':
       return { kind: 'created', atMs, channel }
     case VARIABLE_SET:
-      return { kind: kindOfVariable(message), atMs, channel }
+      return { ...parseVariable(message, channel), atMs }
     case DIAL_PLAN_STEP:
       return { kind: 'dial_plan_step', atMs, channel }
     case 'NewCallerid': {

@@ -14,6 +14,7 @@ import {
 import type { ChannelRegistry } from './channel-registry.js'
 import { buildEvent, type EventContext } from './event-builder.js'
 import type { CallNotes, Leg } from './leg.js'
+import { agentDetails, createQueueCalls } from './queue-calls.js'
 import type { CallReport } from './switch-event.js'
 
 /** Dependencies on the mapping. */
@@ -33,11 +34,13 @@ interface CallReporter {
   /** Adds the events of reports whose hooks are selected. */
   add(reports: readonly CallReport[], atMs: number): void
   /** Notes what a later event needs. */
-  note(leg: Leg, notes: Partial<CallNotes>): void
+  note(leg: Leg, notes: Partial<CallNotes> & { readonly queueStatus?: string }): void
   /** Handles a voicemail message that the caller has left. */
   onMessageLeft(leg: Leg, mailbox: string | undefined, atMs: number): void
   /** Notes that a leg dials another. */
-  onDialled(caller: Leg, called: Leg): void
+  onDialled(caller: Leg, called: Leg, atMs: number): void
+  /** An event of the leg follows: adds what is held before it. */
+  beforeEvent(leg: Leg): void
   /** Adds the return of a parked call whose time was over. @param other `undefined`: a conference */
   onBridged(leg: Leg, other: Leg | undefined, atMs: number): void
   /** Adds `missed_call`, and the end of a parked call whose time was over, before the end of a leg. */
@@ -50,6 +53,12 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
   /** The phone that a half of a Local channel stands for. */
   const phoneOf = (leg: Leg): Leg | undefined => (leg.isInternal ? legs.get(legs.phoneBehind(leg.id)) : leg)
   const idOfPhone = (id: string) => legs.phoneBehind(id) ?? id
+  const queues = createQueueCalls({
+    legs,
+    publish(leg, hook, details, atMs) {
+      if (hooks.has(hook)) add(leg, hook, details, atMs)
+    },
+  })
 
   const add = (leg: Leg, hook: OptionalHook, details: CallDetails, atMs: number): void => {
     const key = `${Math.round(atMs * 1000)}/${detailsKey(details)}`
@@ -65,6 +74,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     if (agentCallId !== undefined) {
       completed.agentCallId = idOfPhone(agentCallId)
       completed.otherLegCallId = completed.agentCallId
+      Object.assign(completed, agentDetails(legs.get(completed.agentCallId)))
     }
     if (bridgeId !== undefined) {
       // The leg enters and leaves the bridge just before or just after the report. Announcers are no members.
@@ -73,12 +83,23 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       else phones.delete(leg)
       completed.members = phones.size
     }
-    if (hook === 'queue_leave' && leg.notes.abandonedAfterSeconds !== undefined) {
-      completed.queueLeaveReason = 'abandoned'
+    if (hook === 'queue_leave' && leg.notes.abandonedAfterSeconds !== undefined)
       completed.waitingSeconds = leg.notes.abandonedAfterSeconds
-      leg.notes.abandonedAfterSeconds = undefined
-    }
     return completed
+  }
+
+  /** Adds an event of a queue, or holds it until what it lacks is known. */
+  const addOfQueue = (leg: Leg, report: CallReport, atMs: number): void => {
+    const { hook } = report
+    const details = complete(leg, report)
+    const { agentCallId, otherLegCallId: _, ...others } = details
+    if (hook === 'queue_join') leg.notes.abandonedAfterSeconds = undefined
+    const isBehindLocal = agentCallId !== undefined && legs.get(agentCallId)?.isInternal === true
+    if (hook === 'queue_agent_answer') queues.flushLeave(leg, 'answered', details.waitingSeconds)
+    if (hook === 'queue_leave') queues.left({ leg, details, atMs })
+    else if (hook === 'queue_agent_offer' && isBehindLocal)
+      queues.offered({ leg, details: others, atMs }, agentCallId)
+    else if (hooks.has(hook)) add(leg, hook, details, atMs)
   }
 
   /** The parking slot counts as left when somebody answers the call that returns from it, or when that call ends. */
@@ -94,17 +115,22 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     add(reports, atMs) {
       for (const report of reports) {
         const { hook, channel } = report
-        const leg = hooks.has(hook) ? legs.track(channel, atMs, 'updated') : undefined
+        const isOfQueue = hook.startsWith('queue_')
+        const isNeeded = hooks.has(hook) || (isOfQueue && hooks.has('queue_leave'))
+        const leg = isNeeded ? legs.track(channel, atMs, 'updated') : undefined
         // The keys of a phone pass through the Local channels behind it.
         const phone = leg && (hook === 'channel_dtmf' && leg.isInternal ? undefined : phoneOf(leg))
         if (!phone) continue
         advance(phone, atMs)
-        add(phone, hook, complete(phone, report), atMs)
+        if (isOfQueue) addOfQueue(phone, report, atMs)
+        else add(phone, hook, complete(phone, report), atMs)
       }
     },
-    note(leg, notes) {
+    note(leg, { queueStatus, ...notes }) {
       const phone = phoneOf(leg)
-      if (phone) Object.assign(phone.notes, notes)
+      if (!phone) return
+      Object.assign(phone.notes, notes)
+      if (queueStatus !== undefined) queues.onStatus(phone, queueStatus)
     },
     onMessageLeft(leg, mailbox, atMs) {
       const phone = phoneOf(leg)
@@ -117,7 +143,12 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       const parties = partyDetails(buildEvent(phone, { hook: 'voicemail_new', atMs }, contextOf(phone)))
       add(phone, 'voicemail_new', { ...parties, ...details }, atMs)
     },
-    onDialled(caller, called) {
+    beforeEvent: (leg) => queues.flushLeave(leg),
+    onDialled(caller, called, atMs) {
+      if (!called.isInternal && caller.isInternal) {
+        advance(called, atMs)
+        queues.onDialled(caller, called)
+      }
       // A dialled number beside the endpoint: the endpoint is a trunk.
       if (called.isInternal || called.dialledNumber !== undefined) return
       const phone = phoneOf(caller)
@@ -129,6 +160,8 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       leaveSlot(leg, definedDetails(details), atMs)
     },
     onEnd(leg, atMs) {
+      queues.flushLeave(leg, leg.notes.abandonedAfterSeconds === undefined ? undefined : 'abandoned')
+      queues.onEnd(leg)
       leaveSlot(leg, { eventName: 'PARK_ABANDONED' }, atMs)
       if (!hooks.has('missed_call') || !isMissed(leg)) return
       const occurrence = { hook: 'missed_call', atMs, key: '' } as const

@@ -97,6 +97,8 @@ const MAX_LOCAL_CHAIN = 8
 interface RegistryListener {
   /** A leg is dropped because too many are open. */
   onEvicted(leg: Leg): void
+  /** An event of a leg is about to be added to the batch. */
+  beforeEvent(leg: Leg): void
   /** A later channel has the id of an open leg, whose end was missed: closes the leg. */
   onReplaced(leg: Leg, atMs: number): void
 }
@@ -108,7 +110,7 @@ interface EndedLeg extends ChannelIdentity {
 
 export function createChannelRegistry(
   { accountOf, realmOf, trunks, customVariables = [], maxOpenLegs }: MappingOptions,
-  { onEvicted, onReplaced }: RegistryListener,
+  { onEvicted, beforeEvent, onReplaced }: RegistryListener,
 ): ChannelRegistry {
   /** By id, oldest first. */
   const open = new Map<string, Leg>()
@@ -256,10 +258,12 @@ export function createChannelRegistry(
       waiting.delete(leg)
     },
     addEvent(leg, event) {
+      beforeEvent(leg)
       updates.push({ callId: leg.id, accountId: leg.accountId, events: [event], isEnded: false })
     },
     addProblem: (problem) => void problems.push(problem),
     closeLeg(leg, event) {
+      beforeEvent(leg)
       remove(leg)
       updates.push({ callId: leg.id, accountId: leg.accountId, events: [event], isEnded: true })
     },

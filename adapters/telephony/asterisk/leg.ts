@@ -34,7 +34,7 @@ export interface CallNotes {
   hasLeftMessage: boolean
   /** The mailbox whose messages it changed last. */
   mailbox: string | undefined
-  /** How long it had waited in the queue that it left by hanging up. */
+  /** How long it had waited in the queue that it left without an agent. */
   abandonedAfterSeconds: number | undefined
   /** The parking slot that it left when its time was over, until somebody answers it. */
   timedOutSlot: string | undefined

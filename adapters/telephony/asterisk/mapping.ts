@@ -98,9 +98,11 @@ const MAX_LOCAL_CHAIN = 8
 export function createAsteriskMapping(options: MappingOptions): Mapping {
   const legs: ChannelRegistry = createChannelRegistry(options, {
     onEvicted(leg) {
+      reporter.beforeEvent(leg)
       leave(leg)
       earlyBridges.delete(leg.id)
     },
+    beforeEvent: (leg) => reporter.beforeEvent(leg),
     onReplaced: (leg, atMs) => endMissed(leg, atMs),
   })
   const { enter, leave, membersOf } = createBridgeGraph(legs)
@@ -204,7 +206,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
         // A refusal that is reported before the begin of its dial.
         const phone = legs.get(legs.phoneBehind(called.id))
         if (phone?.hasRequestedHangup) notifyOther(phone)
-        reporter.onDialled(caller, called)
+        reporter.onDialled(caller, called, atMs)
       }
     } else if (event.isForwarded) {
       // The status that follows is that of the new destination.

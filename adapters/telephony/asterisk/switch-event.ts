@@ -119,8 +119,10 @@ export type SwitchEvent =
       readonly notes: {
         /** The mailbox whose messages changed. */
         readonly mailbox?: string
-        /** How long the caller had waited in the queue that it left by hanging up. */
+        /** How long the caller had waited in the queue that it left without an agent. */
         readonly abandonedAfterSeconds?: number
+        /** QUEUESTATUS, which `Queue()` sets when the call goes on in the dial plan. */
+        readonly queueStatus?: string
         /** The parking slot whose time is over; the call goes on in the dial plan. */
         readonly timedOutSlot?: string
       }

@@ -17,13 +17,13 @@ export const OPTIONAL_HOOKS = [
   'queue_leave',
   'queue_agent_offer',
   'queue_agent_answer',
-  'channel_dtmf',
   'recording_started',
   'recording_ready',
   'conference_join',
   'conference_leave',
   'device_registered',
   'device_unregistered',
+  'channel_dtmf',
 ] as const
 
 /** A hook that a source publishes only if it is selected. */
@@ -77,6 +77,7 @@ export type CallDetails = Pick<
   | 'waitingSeconds'
   | 'agentId'
   | 'agentCallId'
+  | 'agentNumber'
   | 'dtmfDigit'
   | 'dtmfDurationMs'
   | 'path'

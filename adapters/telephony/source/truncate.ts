@@ -135,7 +135,8 @@ function truncateVariables(
     const text = typeof value === 'string' ? truncateText(value) : value
     const length = variableLength(name, text)
     if (text !== value) isSame = false
-    if (size + length > maxLength) {
+    // No event may have this name: many readers of JSON lose it.
+    if (size + length > maxLength || name === '__proto__') {
       isSame = false
       continue
     }

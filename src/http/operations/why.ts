@@ -9,7 +9,7 @@ async function respond(context: OperationContext, accountId?: string) {
   const { q } = validateBody(context, whySchema, validateWhy) as { readonly q: string }
   const report = await findWhy(context.deps.core(), q, accountId)
   const names = await accountNames(context.deps, accountsOfReport(report))
-  return { data: whyJson(report, names), audit: false as const }
+  return { data: whyJson(report, names) }
 }
 
 export const why: Operation = (context) => respond(context, accountIdOf(context))

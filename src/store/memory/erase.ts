@@ -68,6 +68,8 @@ function dropWaiting(state: State, row: Row): void {
 }
 
 function eraseCalls(state: State, what: ErasedCalls, limit: number): number {
+  for (const { id, accountId, callId, rows } of state.unmatchedEvents)
+    if (rows === 0 && accountId === what.accountId && isCovered(what, callId)) state.events.delete(id)
   let removed = 0
   for (const callId of what.callIds ?? [...(state.calls.get(what.accountId)?.keys() ?? [])]) {
     if (removed >= limit) break

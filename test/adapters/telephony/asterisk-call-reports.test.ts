@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { parseAmiEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiMessage } from '../../../adapters/telephony/asterisk/ami-message.js'
 import { parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
 import type { SwitchEvent } from '../../../adapters/telephony/asterisk/switch-event.js'
 import { OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
-import { createTracer, SWITCH_EVENTS, traceOf } from './asterisk-scenarios.js'
+import { amiEvents, createTracer, SWITCH_EVENTS, traceOf } from './asterisk-scenarios.js'
 import {
   A,
   B,
@@ -51,6 +53,13 @@ const ami = (event: string, id: string, ...lines: string[]) => {
   const parsed = parseAmiEvent(createAmiMessage(Buffer.from(`${text}\r\n`)), T0)
   if (typeof parsed === 'string') throw new Error(parsed)
   return parsed === undefined ? [] : [parsed]
+}
+
+/** The events of a recorded queue, whose stream begins with its call. */
+const queueOf = (name: string) => {
+  const url = new URL(`asterisk-recordings/${name}.ami.txt.gz`, import.meta.url)
+  const chunks = [Buffer.from('Asterisk Call Manager/11.0.0\r\n'), gunzipSync(readFileSync(url))]
+  return traceOf(amiEvents(chunks), { optionalHooks: OPTIONAL_HOOKS, accountOf: () => 'acme' }).events
 }
 
 const parkee = (id: string) => [
@@ -150,7 +159,7 @@ describe('what Asterisk reports of a call', () => {
     expect(events[0]).toMatchObject({ queueId: 'support', queuePosition: 1 })
     const agent = { agentId: 'Support Agent', agentCallId: '1795174220.93', otherLegCallId: '1795174220.93' }
     expect(events[1]).toMatchObject({ queueId: 'support', ...agent })
-    expect(events[2]).not.toHaveProperty('queueLeaveReason')
+    expect(events[2]).toMatchObject({ queueLeaveReason: 'answered', waitingSeconds: 0 })
     expect(events[3]).toMatchObject({ queueId: 'support', waitingSeconds: 0, ...agent })
   })
 
@@ -206,6 +215,7 @@ describe('what Asterisk reports of a call', () => {
       channelEvent('created', A),
       ...ami('QueueCallerAbandon', A, 'Queue: support', 'Position: 2', 'OriginalPosition: 3', 'HoldTime: 17'),
       ...ami('QueueCallerLeave', A, 'Queue: support', 'Position: 2', 'Count: 4'),
+      hangupEvent(A, 9_500),
     )
     expect(left).toMatchObject({
       hook: 'queue_leave',
@@ -213,6 +223,73 @@ describe('what Asterisk reports of a call', () => {
       queueLeaveReason: 'abandoned',
       waitingSeconds: 17,
     })
+  })
+
+  it.each([
+    ['TIMEOUT', 'timeout'],
+    ['LEAVEEMPTY', 'no_agent'],
+    ['LEAVEUNAVAIL', 'no_agent'],
+    ['constructor', undefined],
+  ])('of a caller who leaves a queue with the status %s has the reason %s', (status, reason) => {
+    const [left] = reportsOf(
+      channelEvent('created', A),
+      ...ami('QueueCallerAbandon', A, 'Queue: support', 'HoldTime: 17'),
+      ...ami('QueueCallerLeave', A, 'Queue: support', 'Position: 1'),
+      ...ami('VarSet', A, 'Variable: QUEUESTATUS', `Value: ${status}`),
+    )
+    expect(left).toMatchObject({ hook: 'queue_leave', waitingSeconds: 17 })
+    expect(left?.queueLeaveReason).toBe(reason)
+  })
+
+  it('of a caller who leaves a queue comes before its next event, without a reason', () => {
+    const { apply, trace } = createTracer(ALL)
+    apply(channelEvent('created', A), ...ami('QueueCallerLeave', A, 'Queue: support', 'Position: 1'))
+    apply(channelEvent('held', A, 20), ...ami('VarSet', A, 'Variable: QUEUESTATUS', 'Value: TIMEOUT'))
+    const hooks = trace().events.map(({ hook }) => hook)
+    expect(hooks.slice(hooks.indexOf('queue_leave'))).toEqual(['queue_leave', 'channel_hold'])
+    expect(trace().events.find(({ hook }) => hook === 'queue_leave')).not.toHaveProperty('queueLeaveReason')
+  })
+
+  it('of agents behind Local channels names their phones', () => {
+    const events = queueOf('queue-local-members')
+    const phones = events.filter(({ hook }) => hook.startsWith('queue_agent'))
+    expect(
+      phones.map(({ hook, agentId, agentNumber, agentCallId }) => [hook, agentId, agentNumber, agentCallId]),
+    ).toEqual([
+      ['queue_agent_offer', 'Carol', '1003', '1795836416.88'],
+      ['queue_agent_offer', 'Bob', '1002', '1795836416.89'],
+      ['queue_agent_answer', 'Carol', '1003', '1795836416.88'],
+    ])
+    const leave = events.findIndex(({ hook }) => hook === 'queue_leave')
+    expect(events[leave]).toMatchObject({ queueLeaveReason: 'answered', waitingSeconds: 1 })
+    expect(events[leave + 1]?.hook).toBe('queue_agent_answer')
+  })
+
+  it('of an agent whose Local channel dials no phone is an offer without a leg', () => {
+    const half = { name: 'Local/1003@q-00000001;1', state: 0 }
+    const events = reportsOf(
+      channelEvent('created', A),
+      channelEvent('created', B, 1, half),
+      ...ami('AgentCalled', A, 'Queue: support', 'MemberName: Carol', `DestUniqueid: ${B}`),
+      hangupEvent(B, 30, 0, half),
+    )
+    expect(events).toMatchObject([{ hook: 'queue_agent_offer', callId: A, agentId: 'Carol' }])
+    expect(events[0]).not.toHaveProperty('agentCallId')
+  })
+
+  it('of a queue whose time is over is no abandoned call, and its agents did not answer', () => {
+    const events = queueOf('queue-timeout-call-goes-on')
+    const leave = events.find(({ hook }) => hook === 'queue_leave')
+    expect(leave).toMatchObject({ queueLeaveReason: 'timeout', waitingSeconds: 10 })
+    const agents = events.filter(
+      ({ hook, direction }) => hook === 'channel_destroy' && direction === 'outbound',
+    )
+    expect(agents.map(({ hangupCause }) => hangupCause)).toEqual(['NO_ANSWER', 'NO_ANSWER'])
+  })
+
+  it('of a queue whose caller hangs up is an abandoned call', () => {
+    const leave = queueOf('queue-timeout-hangup').find(({ hook }) => hook === 'queue_leave')
+    expect(leave).toMatchObject({ queueLeaveReason: 'abandoned', waitingSeconds: 3 })
   })
 
   it('of a voicemail message is one event, when the message is recorded', () => {

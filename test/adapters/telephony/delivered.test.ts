@@ -10,7 +10,7 @@ import { fakeAsteriskAmi, fakeFreeswitch, scriptedReceiver, status } from 'hooks
 import { afterEach, describe, expect, it } from 'vitest'
 import { recordedCalls } from './asterisk-recorded.js'
 import { UNIQUE_IDS } from './asterisk-scenarios.js'
-import { partnersOf, recorded } from './freeswitch-recorded.js'
+import { accountOf, partnersOf, recorded } from './freeswitch-recorded.js'
 
 const recording = (name: string) =>
   readFile(new URL(`../../../examples/switches/recordings/${name}.gz`, import.meta.url))
@@ -76,11 +76,14 @@ const count = (hooks: readonly string[], hook: string) => hooks.filter((sent) =>
 
 describe('webhooks of the calls of a switch', () => {
   it('agree with what happened on each leg of a FreeSWITCH', async () => {
-    const legs = recorded.calls
-      .flatMap((call) => call.legs)
-      .filter(({ accountId }) => accountId !== undefined)
-    expect(legs).toHaveLength(82)
-    const { hs, byLeg } = await startService([...new Set(legs.map(({ accountId }) => accountId as string))])
+    const legs = recorded.calls.flatMap((call) =>
+      call.legs.flatMap((leg) => {
+        const accountId = accountOf(leg, call)
+        return accountId === undefined ? [] : [{ ...leg, call, accountId }]
+      }),
+    )
+    expect(legs).toHaveLength(84)
+    const { hs, byLeg } = await startService([...new Set(legs.map(({ accountId }) => accountId))])
     const fake = fakeFreeswitch({ recording: await recording('freeswitch-esl-json.txt') })
     cleanups.push(() => fake.close())
     const [byVariable, byHeader] = [ofFreeswitch(), accountFromSipHeader('X-ecallmgr_Account-ID')]
@@ -94,17 +97,16 @@ describe('webhooks of the calls of a switch', () => {
     cleanups.push(() => source.close())
     await fake.waitFor('subscribed')
     await fake.play({ speed: Infinity })
-    await expect.poll(counts.ended).toBe(82)
+    await expect.poll(counts.ended).toBe(84)
 
     const received = await byLeg(counts.events())
     expect([...received.keys()].sort()).toEqual(legs.map(({ uuid }) => uuid).sort())
     for (const leg of legs) {
-      const call = recorded.calls.find((call) => call.legs.includes(leg))!
       const webhooks = received.get(leg.uuid) ?? []
       const hooks = hooksOf(webhooks)
       expect([hooks[0], hooks.at(-1)], leg.uuid).toEqual(['create', 'destroy'])
       expect(count(hooks, 'answer')).toBe(leg.answered ? 1 : 0)
-      expect(count(hooks, 'bridge')).toBe(partnersOf(leg, call).length)
+      expect(count(hooks, 'bridge')).toBe(partnersOf(leg, leg.call).length)
       expect([count(hooks, 'hold'), count(hooks, 'unhold')]).toEqual([leg.holds, leg.resumes])
       expect(webhooks.map(({ sequence }) => sequence)).toEqual(webhooks.map((_, index) => index + 1))
       for (const webhook of webhooks) expect(webhook.account_id).toBe(leg.accountId)

@@ -68,8 +68,8 @@ export const mutants = [
   {
     what: 'Asterisk: queue_leave does not say that the caller hung up',
     file: ASTERISK,
-    find: "completed.queueLeaveReason = 'abandoned'",
-    replace: '',
+    find: "=== undefined ? undefined : 'abandoned')",
+    replace: '=== undefined ? undefined : undefined)',
     ...ofAsterisk,
   },
   {

@@ -80,8 +80,8 @@ export const mutants = [
   {
     what: 'erasing an account leaves its open legs',
     file: 'src/runtime/erase.ts',
-    find: 'for (const port of [deliveries, openLegs])',
-    replace: 'for (const port of [deliveries])',
+    find: 'for (const port of [deliveries, openLegs, store.callIndex])',
+    replace: 'for (const port of [deliveries, store.callIndex])',
     tests: ['test/runtime/open-legs.test.ts'],
   },
   {

@@ -32,7 +32,7 @@ function WhyCall({ call, atMs }: { readonly call: Call; readonly atMs: number })
       <Panel
         title={
           <a href={formatRoute({ screen: 'call', accountId, id })}>
-            <Line text={t('why.call', { id })} />
+            <Line text={id} />
           </a>
         }
         aside={account}
@@ -40,9 +40,9 @@ function WhyCall({ call, atMs }: { readonly call: Call; readonly atMs: number })
         <table class="grid">
           <thead>
             <tr>
-              <th scope="col">{t('why.accepted')}</th>
-              <th scope="col">{t('why.event')}</th>
-              <th scope="col">{t('why.became')}</th>
+              <th scope="col">{t('column.time')}</th>
+              <th scope="col">{t('column.what')}</th>
+              <th scope="col">{t('match.why')}</th>
             </tr>
           </thead>
           <tbody>
@@ -75,7 +75,7 @@ function Became({ event: { wanted, deliveries, unmatched }, atMs }: BecameProps)
     <ul class="stack small">
       {!wanted && (
         <li>
-          <b>{t(unmatched.length === 0 ? 'why.noWebhooks' : 'why.unwanted')}</b>
+          <b>{t('why.unwanted')}</b>
         </li>
       )}
       {deliveries.map(({ id, account_id, hook_id, hook_name, explanation, attempts }) => {
@@ -92,7 +92,7 @@ function Became({ event: { wanted, deliveries, unmatched }, atMs }: BecameProps)
       {unmatched.map(({ why, explain, count, webhooks }) => (
         <li key={why} class="soft">
           <Line text={webhooks.map(({ name }) => name).join(', ')} />
-          {count > webhooks.length && ` ${t('why.others', { count: count - webhooks.length })}`}:{' '}
+          {count > webhooks.length && ` +${count - webhooks.length}`}:{' '}
           {isUnmatchedReason(why) ? t(`match.${why}`) : explain}
         </li>
       ))}

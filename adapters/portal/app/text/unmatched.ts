@@ -1,4 +1,3 @@
-/** Reasons for which a webhook gets no event that the page has words for: `match.hook` and so on. Pure. */
 const REASONS = [
   'hook',
   'only',
@@ -13,6 +12,6 @@ const REASONS = [
   'no_record',
 ] as const
 
-/** Reasons may be added to the service. */
+/** Whether the page has words for why a webhook gets no event, such as `match.hook`. The service may add reasons. Pure. */
 export const isUnmatchedReason = (why: string): why is (typeof REASONS)[number] =>
   REASONS.some((reason) => reason === why)

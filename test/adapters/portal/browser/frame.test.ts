@@ -131,6 +131,32 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
     await page.getByText('Zulu').waitFor()
   })
 
+  it('finds calls by a number, and says why nobody got an event', async ({ world, page }) => {
+    const event = { accountId: 'beta', callId: 'leg-1', callerIdNumber: '+49 30 98765432' }
+    const settings = { name: 'Hangups', uri: 'https://b.example/', hook: 'channel_destroy' }
+    await world.hs.webhooks.create('beta', settings)
+    await world.hs.publish({ ...event, hook: 'channel_dtmf' }, { source: 'asterisk \u202E10.0.0.1' })
+    const urls: string[] = []
+    page.on('request', (request) => urls.push(request.url()))
+    const search = async (text: string) => {
+      await page.keyboard.press('/')
+      await page.keyboard.type(text)
+      await page.keyboard.press('Enter')
+    }
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    await search('004930 98765432')
+    const row = page.getByRole('row').filter({ hasText: 'asterisk \\u{202E}10.0.0.1' })
+    await row.getByText('No webhook wanted it.').waitFor()
+    await row.getByText('Hangups: It does not listen to this event.').waitFor()
+    expect(await page.getByRole('link', { name: 'leg-1' }).getAttribute('href')).toBe('#/beta/calls/leg-1')
+    await expectFit(page)
+    // A number in an address would be logged on its way; what follows the hash never leaves the browser.
+    for (const url of urls) expect(url.split('#')[0]).not.toContain('98765432')
+    await page.goto(`${world.url}#/acme/search?q=leg-1`)
+    await page.getByRole('heading', { name: 'leg-1' }).waitFor()
+    await row.getByText('No webhook wanted it.').waitFor()
+  })
+
   it('has a menu that closes on Escape and on a click elsewhere, and remembers what is chosen', async ({
     page,
   }) => {

@@ -1,0 +1,130 @@
+/**
+ * Callers in the queues of Asterisk: what a message of a queue leaves open is added from the messages that follow it.
+ *
+ * - Why a caller left follows its leaving: AgentConnect, the variable QUEUESTATUS, or the hangup. So `queue_leave` is held
+ *   until one of them, or another event of the caller.
+ * - The phone of an agent who is a Local channel is dialled after the offer. So `queue_agent_offer` is held until then, or
+ *   until that channel or the caller ends.
+ */
+import type { CallDetails } from '../source/optional-hooks.js'
+import type { ChannelRegistry } from './channel-registry.js'
+import type { Leg } from './leg.js'
+
+type LeaveReason = CallDetails['queueLeaveReason']
+
+/** An event of a queue that is held. */
+interface HeldEvent {
+  /** The caller. */
+  readonly leg: Leg
+  readonly details: CallDetails
+  readonly atMs: number
+}
+
+/** Dependencies on the mapping. */
+interface QueueCallsDeps {
+  readonly legs: Pick<ChannelRegistry, 'get' | 'otherHalf' | 'phoneBehind'>
+  /** Publishes an event of a leg. */
+  readonly publish: (
+    leg: Leg,
+    hook: 'queue_leave' | 'queue_agent_offer',
+    details: CallDetails,
+    atMs: number,
+  ) => void
+}
+
+/** The callers in queues. */
+interface QueueCalls {
+  /** A caller has left its queue. */
+  left(held: HeldEvent): void
+  /**
+   * Publishes that the caller left.
+   *
+   * @param reason `undefined`: it is not known, and another event of the caller follows
+   */
+  flushLeave(leg: Leg, reason?: LeaveReason, waitingSeconds?: number): void
+  /** The variable QUEUESTATUS of a caller is set. */
+  onStatus(leg: Leg, status: string): void
+  /** A caller is offered to an agent, who is a half of a Local channel. */
+  offered(held: HeldEvent, halfId: string): void
+  /** A half of a Local channel dials a phone. */
+  onDialled(caller: Leg, phone: Leg): void
+  /** A leg ends: a caller, or a half of a Local channel. */
+  onEnd(leg: Leg): void
+}
+
+/** Reasons by QUEUESTATUS. A caller whom a queue does not admit (FULL, JOINEMPTY, JOINUNAVAIL) leaves none. */
+const REASONS: ReadonlyMap<string, LeaveReason> = new Map([
+  ['TIMEOUT', 'timeout'],
+  ['LEAVEEMPTY', 'no_agent'],
+  ['LEAVEUNAVAIL', 'no_agent'],
+  ['CONTINUE', 'answered'],
+])
+
+/** Maximum number of Local channels between a queue and the phone of an agent. */
+const MAX_CHAIN = 8
+
+export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls {
+  /** By the id of the caller. */
+  const leaves = new Map<string, HeldEvent>()
+  /** By the id of the half of a Local channel that the queue dials. */
+  const offers = new Map<string, HeldEvent>()
+
+  const flushOffer = (halfId: string, phone: Leg | undefined): void => {
+    const held = offers.get(halfId)
+    if (!held) return
+    offers.delete(halfId)
+    if (legs.get(held.leg.id) !== held.leg) return
+    publish(held.leg, 'queue_agent_offer', { ...held.details, ...agentDetails(phone) }, held.atMs)
+  }
+
+  const flushLeave: QueueCalls['flushLeave'] = (leg, reason, waitingSeconds) => {
+    const held = leaves.get(leg.id)
+    if (held?.leg !== leg) return
+    leaves.delete(leg.id)
+    publish(
+      leg,
+      'queue_leave',
+      {
+        ...held.details,
+        ...(reason === undefined ? {} : { queueLeaveReason: reason }),
+        ...(waitingSeconds === undefined ? {} : { waitingSeconds }),
+      },
+      held.atMs,
+    )
+  }
+
+  return {
+    left(held) {
+      flushLeave(held.leg)
+      leaves.set(held.leg.id, held)
+    },
+    flushLeave,
+    onStatus: (leg, status) => flushLeave(leg, REASONS.get(status)),
+    offered: (held, halfId) => void offers.set(halfId, held),
+    onDialled(caller, phone) {
+      if (offers.size === 0) return
+      let dialling: Leg | undefined = caller
+      for (let hops = 0; dialling?.isInternal && hops < MAX_CHAIN; hops += 1) {
+        const half = legs.otherHalf(dialling)
+        if (!half) return
+        flushOffer(half.id, phone)
+        dialling = legs.get(half.otherLegId)
+      }
+    },
+    onEnd(leg) {
+      flushOffer(leg.id, undefined)
+      for (const [halfId, held] of offers) if (held.leg === leg) flushOffer(halfId, undefined)
+    },
+  }
+}
+
+/** Returns the leg and the number of an agent's phone. */
+export function agentDetails(phone: Leg | undefined): CallDetails {
+  if (!phone || phone.isInternal) return {}
+  const agentNumber = phone.parties?.calleeNumber ?? phone.ownNumber
+  return {
+    agentCallId: phone.id,
+    otherLegCallId: phone.id,
+    ...(agentNumber === undefined ? {} : { agentNumber }),
+  }
+}

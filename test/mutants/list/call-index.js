@@ -1,0 +1,78 @@
+/** Seeded faults in the call index, and in the search for what became of a call. */
+
+const INDEX = ['test/delivery/call-index.test.ts']
+const WHY = ['test/service/why.test.ts']
+
+/** @type {import('../mutant.js').Mutant[]} */
+export const mutants = [
+  {
+    what: 'events that a webhook wanted are noted as unwanted',
+    file: 'src/delivery/call-index.ts',
+    find: 'const isNoted = !isWanted && ',
+    replace: 'const isNoted = ',
+    tests: WHY,
+  },
+  {
+    what: 'unwanted events are noted whatever their retention is',
+    file: 'src/delivery/call-index.ts',
+    find: ' && limits.unwantedRetentionSeconds > 0',
+    replace: '',
+    tests: [...INDEX, ...WHY],
+  },
+  {
+    what: 'a number is written with each event of its call',
+    file: 'src/delivery/call-index.ts',
+    find: ' && !call.numbers.includes(number)',
+    replace: '',
+    tests: INDEX,
+  },
+  {
+    what: 'any number of rows waits to be written',
+    file: 'src/delivery/call-index.ts',
+    find: 'rows.length >= MAX_WAITING_ROWS || ',
+    replace: '',
+    tests: INDEX,
+  },
+  {
+    what: 'a batch that the store did not take is lost',
+    file: 'src/delivery/call-index.ts',
+    find: '      if (!(await write(batch))) return\n',
+    replace: '      await write(batch)\n',
+    tests: INDEX,
+  },
+  {
+    what: 'what this node has noted is erased before it is written',
+    file: 'src/runtime/erase.ts',
+    find: '  await callIndex.flush()\n',
+    replace: '',
+    tests: WHY,
+  },
+  {
+    what: 'an erasure by number leaves events that no webhook wanted',
+    file: 'src/runtime/erase.ts',
+    find: '    for (const call of indexed) found.add(call.callId)\n',
+    replace: '',
+    tests: WHY,
+  },
+  {
+    what: 'an account sees the webhooks of the accounts above it',
+    file: 'src/runtime/why.ts',
+    find: 'lineage.filter(({ id }) => accountId === undefined || id === accountId)',
+    replace: 'lineage',
+    tests: WHY,
+  },
+  {
+    what: 'an account sees what no webhook of an account below wanted',
+    file: 'src/runtime/why.ts',
+    find: 'const isOwn = accountId === undefined || accountId === eventAccountId',
+    replace: 'const isOwn = true',
+    tests: WHY,
+  },
+  {
+    what: 'filters are judged without the payload',
+    file: 'src/delivery/why.ts',
+    find: 'isUnknown ? { ...webhook, settings } : webhook',
+    replace: '{ ...webhook, settings }',
+    tests: WHY,
+  },
+]
