@@ -80,7 +80,9 @@ describe('webhooks of the calls of a switch', () => {
     const legs = recorded.calls
       .flatMap(({ legs: [caller, ...others] }) => [
         ...(caller ? [caller] : []),
-        ...others.map((leg) => ({ ...leg, accountId: leg.accountId ?? caller?.accountId })),
+        ...others.map((leg) =>
+          caller?.accountId === undefined ? leg : { accountId: caller.accountId, ...leg },
+        ),
       ])
       .filter(({ accountId }) => accountId !== undefined)
     expect(legs).toHaveLength(84)
