@@ -3,12 +3,15 @@ import type { Meter, Tracer } from '@opentelemetry/api'
 import { HookswitchError, VERSION } from 'hookswitch'
 import { checkOptionNames, type Metrics, type Tracing } from 'hookswitch/adapter'
 import { otelMetrics } from './otel-metrics.js'
-import { otelTracing, type TracingApi } from './otel-tracing.js'
+import { otelTracing } from './otel-tracing.js'
 
 /** Options of `openTelemetry`. */
 export interface OpenTelemetryOptions {
   /** The module `@opentelemetry/api`. Passed, so that a bundler sees one copy of it: the one that the SDK uses. */
-  readonly api: TracingApi & Pick<typeof import('@opentelemetry/api'), 'metrics'>
+  readonly api: Pick<
+    typeof import('@opentelemetry/api'),
+    'context' | 'isSpanContextValid' | 'metrics' | 'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'
+  >
   /** Default: the tracer `hookswitch` of the global provider, even of one that is registered later. */
   readonly tracer?: Tracer | undefined
   /** Default: the meter `hookswitch` of the global provider, which must be registered before this call. */

@@ -3,7 +3,7 @@ import type * as api from '@opentelemetry/api'
 import type { Tracing } from 'hookswitch/adapter'
 
 /** The part of `@opentelemetry/api` that tracing uses. */
-export type TracingApi = Pick<
+type TracingApi = Pick<
   typeof api,
   'context' | 'isSpanContextValid' | 'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'
 >

@@ -36,8 +36,10 @@ const EVENTS_PER_TRIM = 1_000
 const TRIM_ROWS = 500
 /** Calls, hashes and accounts that are remembered; about 200 bytes each. */
 const MAX_CACHED = 10_000
-/** Numbers of one event. */
-const MAX_NUMBERS = 10
+/** Numbers of one call. */
+const MAX_NUMBERS = 20
+/** Characters of a party whose hash is remembered. */
+const MAX_CACHED_LENGTH = 128
 const LOG_INTERVAL_MS = 60_000
 /** Longest wait for the last batch at the end, ms. */
 const LAST_BATCH_MS = 2_000
@@ -64,30 +66,45 @@ interface CallIndexDeps {
   readonly fingerprints: (text: string) => readonly string[]
 }
 
-/** A call that was noted: its fields as they were, and the numbers that were written. */
+/** The fields of an event that name its parties. */
+const PARTIES = [
+  'from',
+  'to',
+  'request',
+  'callerIdNumber',
+  'calleeIdNumber',
+  'originalNumber',
+  'otherLegDestinationNumber',
+  'transferTo',
+  'fromUser',
+  'toUser',
+] as const satisfies readonly (keyof CheckedEvent)[]
+type Parties = Partial<Record<(typeof PARTIES)[number], string | undefined>>
+
+/** A call that was noted: its parties as they were last, and the numbers that were written. */
 interface NotedCall {
   readonly accountId: string
-  fields: string
-  readonly numbers: Set<number>
+  readonly callId: string
+  parties: Parties
+  readonly numbers: number[]
 }
+
+/** Without a loop: this runs for each event. */
+const hasParties = (a: Parties, b: Parties) =>
+  a.from === b.from &&
+  a.to === b.to &&
+  a.request === b.request &&
+  a.callerIdNumber === b.callerIdNumber &&
+  a.calleeIdNumber === b.calleeIdNumber &&
+  a.originalNumber === b.originalNumber &&
+  a.otherLegDestinationNumber === b.otherLegDestinationNumber &&
+  a.transferTo === b.transferTo &&
+  a.fromUser === b.fromUser &&
+  a.toUser === b.toUser
 
 // Bounded by size: `max` would allocate the memory of all entries at once.
 const newCache = <Value extends {}>() =>
   new LRUCache<string, Value>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
-
-/** The fields of an event that name its parties. */
-const partiesOf = (event: CheckedEvent): readonly (string | undefined)[] => [
-  event.from,
-  event.to,
-  event.request,
-  event.callerIdNumber,
-  event.calleeIdNumber,
-  event.originalNumber,
-  event.otherLegDestinationNumber,
-  event.transferTo,
-  event.fromUser,
-  event.toUser,
-]
 
 /** @param limits `unwantedRetentionSeconds` is read at each note; 0: unwanted events are not noted */
 export function createCallIndex(
@@ -96,7 +113,8 @@ export function createCallIndex(
 ): CallIndex {
   const { store, clock, log, fingerprints } = deps
   const stopping = new AbortController()
-  const calls = newCache<NotedCall>()
+  /** By call id, the one that has been known longest first. */
+  const calls = new Map<string, NotedCall>()
   const hashes = newCache<number>()
   /** Unwanted events of accounts since their oldest ones were removed. */
   const counts = newCache<number>()
@@ -127,39 +145,60 @@ export function createCallIndex(
     else setTimer()
   }
 
-  function hashOf(number: string): number {
-    let hash = hashes.get(number)
+  function remember(call: NotedCall): void {
+    calls.delete(call.callId)
+    calls.set(call.callId, call)
+    if (calls.size <= MAX_CACHED) return
+    for (const oldest of calls.keys()) {
+      calls.delete(oldest)
+      return
+    }
+  }
+
+  /** The hash of the number of a party; 0: it has none. */
+  function hashOf(party: string): number {
+    let hash = hashes.get(party)
     if (hash === undefined) {
-      hash = toHash(fingerprints(`${PURPOSE}${number}`)[0]!)
-      hashes.set(number, hash)
+      const number = normalizeNumber(party)
+      hash = number === undefined ? 0 : toHash(fingerprints(`${PURPOSE}${number}`)[0]!)
+      if (party.length <= MAX_CACHED_LENGTH) hashes.set(party, hash)
     }
     return hash
   }
 
   function noteNumbers(event: CheckedEvent, eventId: string, source: string): void {
     const { accountId, callId } = event
-    const parties = partiesOf(event)
-    const fields = parties.join('\n')
     let call = calls.get(callId)
-    if (call?.accountId === accountId && call.fields === fields) return
+    if (call?.accountId === accountId && hasParties(call.parties, event)) return
+    // A copy: an event may be large.
+    const parties: Parties = {
+      from: event.from,
+      to: event.to,
+      request: event.request,
+      callerIdNumber: event.callerIdNumber,
+      calleeIdNumber: event.calleeIdNumber,
+      originalNumber: event.originalNumber,
+      otherLegDestinationNumber: event.otherLegDestinationNumber,
+      transferTo: event.transferTo,
+      fromUser: event.fromUser,
+      toUser: event.toUser,
+    }
     if (call?.accountId !== accountId) {
-      call = { accountId, fields, numbers: new Set() }
-      calls.set(callId, call)
+      call = { accountId, callId, parties, numbers: [] }
+      remember(call)
     }
-    call.fields = fields
-    const found = new Set<number>()
-    for (const party of parties) {
-      const number = party === undefined ? undefined : normalizeNumber(party)
-      if (number !== undefined) found.add(hashOf(number))
-      if (found.size >= MAX_NUMBERS) break
-    }
-    if (found.size === 0 && call.numbers.size === 0) found.add(0)
+    call.parties = parties
     const acceptedMs = clock.now()
-    for (const number of found) {
-      if (call.numbers.has(number)) continue
-      call.numbers.add(number)
+    const write = (number: number) => {
+      call.numbers.push(number)
       add(numbers, { number, accountId, callId, source, acceptedMs, eventId })
     }
+    for (const name of PARTIES) {
+      const party = parties[name]
+      const number = party === undefined ? 0 : hashOf(party)
+      if (number !== 0 && !call.numbers.includes(number) && call.numbers.length < MAX_NUMBERS) write(number)
+    }
+    if (call.numbers.length === 0) write(0)
   }
 
   function noteUnwanted(event: CheckedEvent, { id, sequence }: AcceptedEvent, source: string): void {

@@ -4,47 +4,19 @@ import { toCanonicalJson } from '../values/canonical-json.js'
 import { REDACTED, redactText } from '../values/redact.js'
 import { isSecretName } from '../values/secret-names.js'
 import type { Webhook } from '../webhooks/webhook.js'
-
-/** The value of a field; `[not shown]` where it has parts, such as those of filters, headers and `customData`. */
-type AuditValue = string | number | boolean | null
+import type { HookswitchEvents } from './core.js'
 
 /** One change that was made, or one login that was refused. */
-export interface AuditRecord extends AuditDetails {
-  /** `operationId` of the HTTP operation; for a call of the host the one of the operation that does the same. */
-  readonly action: string
-  /** Why it was refused: only logins are recorded then. Absent: it was done, and is committed. */
-  readonly refused?: RefusedLogin
-  /** The credential of the client: an API key, or that of a user; `host`: a call of this process. */
-  readonly by: 'api_key' | 'user' | 'host'
-  /** The account of the client's token. */
-  readonly byAccountId?: string | undefined
-  /** The user of the client's token. */
-  readonly byUserId?: string | undefined
-  /** Address of the client, behind the proxies that are trusted. */
-  readonly address?: string | undefined
-  /** `X-Request-Id` of the request and its response. */
-  readonly requestId?: string
-}
+export type AuditRecord = HookswitchEvents['audit']
 
 /** What was changed. */
-export interface AuditDetails {
-  /** The account that was changed, or whose part was. Absent: all accounts. */
-  readonly accountId?: string | undefined
-  /** Id of the user. */
-  readonly userId?: string | undefined
-  /** Id of the webhook. */
-  readonly webhookId?: string | undefined
-  /** Id of the delivery that was replayed, or of the test that was sent. */
-  readonly deliveryId?: string | undefined
-  /** Id of the replay job. */
-  readonly replayId?: string | undefined
-  /** The fields that changed, as they were. Absent: the document was created, or has no fields. */
-  readonly before?: Readonly<Record<string, AuditValue>> | undefined
-  /** The fields that changed, as they are. Absent: the document was deleted, or has no fields. */
-  readonly after?: Readonly<Record<string, AuditValue>> | undefined
-  /** What else the action says of itself, such as the number of rows that it erased. */
-  readonly details?: Readonly<Record<string, AuditValue | readonly string[] | undefined>>
-}
+export type AuditDetails = Omit<
+  AuditRecord,
+  'action' | 'refused' | 'by' | 'byAccountId' | 'byUserId' | 'address' | 'requestId'
+>
+
+/** The value of a field; `[not shown]` where it has parts, such as those of filters, headers and `customData`. */
+type AuditValue = NonNullable<AuditRecord['before']>[string]
 
 /** Longest value, characters. */
 const MAX_VALUE = 200
@@ -98,7 +70,5 @@ export const idsOf = (ids: readonly string[]): readonly string[] =>
   ids.length <= MAX_IDS ? ids : [...ids.slice(0, MAX_IDS), `${ids.length - MAX_IDS} more`]
 
 /** Whether a login was refused for what it says, or because there were too many. */
-export const isRefusedLogin = (code: ErrorCode | undefined): code is RefusedLogin =>
+export const isRefusedLogin = (code: ErrorCode | undefined): code is NonNullable<AuditRecord['refused']> =>
   code === 'InvalidCredentials' || code === 'AccountLocked' || code === 'TooManyLogins'
-
-type RefusedLogin = 'InvalidCredentials' | 'AccountLocked' | 'TooManyLogins'

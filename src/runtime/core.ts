@@ -31,7 +31,6 @@ import type { DataValidators } from '../webhooks/event-data.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import type { AuditRecord } from './audit.js'
 import { createAddressCheck } from './check-address.js'
 import { createHolds, type Holds } from './holds.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
@@ -52,7 +51,40 @@ export interface HookswitchEvents
    * Somebody changed something, or was refused a login: once for each request, after its commit. Events that are published over
    * HTTP are none of them.
    */
-  readonly audit: AuditRecord
+  readonly audit: {
+    /** `operationId` of the HTTP operation; for a call of the host the one of the operation that does the same. */
+    readonly action: string
+    /** Why it was refused: only logins are recorded then. Absent: it was done, and is committed. */
+    readonly refused?: 'InvalidCredentials' | 'AccountLocked' | 'TooManyLogins'
+    /** The credential of the client: an API key, or that of a user; `host`: a call of this process. */
+    readonly by: 'api_key' | 'user' | 'host'
+    /** The account of the client's token. */
+    readonly byAccountId?: string | undefined
+    /** The user of the client's token. */
+    readonly byUserId?: string | undefined
+    /** Address of the client, behind the proxies that are trusted. */
+    readonly address?: string | undefined
+    /** `X-Request-Id` of the request and its response. */
+    readonly requestId?: string
+    /** The account that was changed, or whose part was. Absent: all accounts. */
+    readonly accountId?: string | undefined
+    /** Id of the user. */
+    readonly userId?: string | undefined
+    /** Id of the webhook. */
+    readonly webhookId?: string | undefined
+    /** Id of the delivery that was replayed, or of the test that was sent. */
+    readonly deliveryId?: string | undefined
+    /** Id of the replay job. */
+    readonly replayId?: string | undefined
+    /** The fields that changed, as they were. Absent: the document was created, or has no fields. */
+    readonly before?: Readonly<Record<string, string | number | boolean | null>> | undefined
+    /** The fields that changed, as they are. Absent: the document was deleted, or has no fields. */
+    readonly after?: Readonly<Record<string, string | number | boolean | null>> | undefined
+    /** What else the action says of itself, such as the number of rows that it erased. */
+    readonly details?: Readonly<
+      Record<string, string | number | boolean | null | readonly string[] | undefined>
+    >
+  }
 }
 
 /** Dependencies of one running instance, ready to use. */

@@ -33,12 +33,6 @@ function redactOrOmit(fields: Fields): Fields {
   }
 }
 
-/** A log that limits lines of the same kind. */
-interface LimitedLog extends Log {
-  /** Writes the lines that wait. Later ones are limited as before, and those above the limit are lost. */
-  close(): void
-}
-
 /** Lines of one kind that are written before they are counted. */
 const FIRST_LINES = 10
 /** Between two lines of a kind that is counted, ms. After as long without a line, the kind begins anew. */
@@ -64,12 +58,13 @@ interface Kind {
  *
  * @param log must not throw
  * @param kindOf tells the lines of one message apart by more than their SQLSTATE or code. Default: by nothing
+ * @returns the log; `close` writes the lines that wait. Later ones are limited as before, and those above the limit are lost
  */
 export function limitLog(
   log: Log,
   clock: Pick<Clock, 'monotonic' | 'sleep'>,
-  kindOf: (fields: Fields) => string = () => '',
-): LimitedLog {
+  kindOf: (fields: Readonly<Record<string, unknown>>) => string = () => '',
+): Log & { close(): void } {
   const kinds = new Map<string, Kind>()
   const closing = new AbortController()
 

@@ -90,7 +90,7 @@ export function pageRequests({ accountId, busyId, failingId, deliveryId, callId 
     { name: 'overview', path: '/system/overview' },
     { name: 'endpoints of the service', path: '/system/endpoints?page_size=100' },
     { name: 'endpoints of the service, disabled', path: '/system/endpoints?page_size=100&state=disabled' },
-    { name: 'endpoints of the service, by what waits', path: '/system/endpoints?page_size=100&sort=waiting' },
+    { name: 'endpoints of the service, by impact', path: '/system/endpoints?page_size=100&sort=impact' },
     { name: 'search of the service for a delivery', path: `/system/lookup?q=${deliveryId}` },
     { name: 'search of the service for a call', path: `/system/lookup?q=${call}` },
     { name: 'search of the service for a name', path: '/system/lookup?q=a' },

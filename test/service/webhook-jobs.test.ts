@@ -193,22 +193,39 @@ describe.each(STORES)('a job in %s', (_, isShared, make) => {
   )
 })
 
+const aJob = {
+  id: 'f'.repeat(32),
+  action: 'resume',
+  selection: {},
+  state: 'running',
+  count: 2,
+  changed: 0,
+  revision: 1,
+} as const
+
 describe('a job', () => {
   it('is paused, continued and cancelled, and ends once', async () => {
-    const node = await startNode(memoryStore())
+    const store = memoryStore()
+    const node = await startNode(store)
     const created = await createWebhooks(node, ['a.example'])
     await failUntil(node, created, 'paused')
     const { jobs } = node.hs.operator
-    const { id } = await jobs.start({ action: 'resume' })
-    const paused = await jobs.set(id, 'paused')
-    expect(paused.state).toBe('paused')
-    const same = await jobs.start({ action: 'resume' })
-    expect(same.id).toBe(id)
+    const paused = (digit: string) =>
+      store.replays.create(
+        toStoredJob({ ...aJob, id: digit.repeat(32), state: 'paused', createdMs: Date.now() + 1 }),
+      )
+    await paused('a')
+    const id = 'a'.repeat(32)
+    expect((await jobs.start({ action: 'resume' })).id).toBe(id)
+    expect(await jobs.set(id, 'paused')).toMatchObject({ state: 'paused', revision: 1 })
     expect((await jobs.set(id, 'cancelled')).endedMs).toEqual(expect.any(Number))
     await expect(jobs.set(id, 'running')).rejects.toMatchObject({ code: 'Conflict', field: 'state' })
     await expect(jobs.set(id, 'done' as never)).rejects.toMatchObject({ field: 'state' })
     await expect(jobs.read('nope')).rejects.toMatchObject({ code: 'NotFound', id: 'nope' })
-    expect((await jobs.start({ action: 'resume' })).id).not.toBe(id)
+    await paused('b')
+    await jobs.set('b'.repeat(32), 'running')
+    await completed(node.hs, 'b'.repeat(32))
+    expect(await jobs.read('b'.repeat(32))).toMatchObject({ changed: 2 })
   })
 
   it('ends no pause that began after it was requested, so that a node that takes it over repeats nothing', async () => {
@@ -217,20 +234,11 @@ describe('a job', () => {
     const created = await createWebhooks(node, ['a.example', 'b.example'])
     const requestedMs = Date.now() - 1
     await failUntil(node, created, 'paused')
-    const job = {
-      id: 'f'.repeat(32),
-      action: 'resume',
-      selection: {},
-      state: 'running',
-      createdMs: requestedMs,
-      count: 4,
-      changed: 4,
-      revision: 1,
-    } as const
+    const job = { ...aJob, createdMs: requestedMs }
     await store.replays.create(toStoredJob(job))
     node.hs.wake()
     await completed(node.hs, job.id)
-    expect(await node.hs.operator.jobs.read(job.id)).toMatchObject({ changed: 4 })
+    expect(await node.hs.operator.jobs.read(job.id)).toMatchObject({ changed: 0 })
     expect(new Set(await statesOf(node.hs, created))).toEqual(new Set(['paused']))
   })
 

@@ -10,7 +10,7 @@ export interface Column {
   readonly isWhole?: true
   /** Shortened in the middle: a URL begins with its host, and its end tells it from others. */
   readonly isCutInMiddle?: true
-  /** ISO 8601 times, which a terminal shows as ages. */
+  /** ISO 8601 times, which a terminal shows as ages. Never shortened. */
   readonly isTime?: true
 }
 
@@ -77,7 +77,10 @@ function shrinkWidths(
   const widths = [...natural]
   let excess = widths.reduce((sum, width) => sum + width, 0) - width
   while (excess > 0) {
-    const candidates = widths.map((width, nth) => (columns[nth]!.isWhole ? 0 : width))
+    const candidates = widths.map((width, nth) => {
+      const { isWhole, isTime } = columns[nth]!
+      return isWhole || isTime ? 0 : width
+    })
     const widest = Math.max(...candidates)
     if (widest <= MIN_WIDTH) break
     widths[candidates.indexOf(widest)]! -= 1

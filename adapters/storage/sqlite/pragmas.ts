@@ -39,7 +39,13 @@ export function configureConnection(db: SqliteHandle): void {
  * that was created without it changes with the next `vacuum`.
  */
 export function enableIncrementalVacuum(db: SqliteHandle): void {
-  db.exec('PRAGMA auto_vacuum = INCREMENTAL')
+  // Setting it again would write to the file.
+  if (!hasIncrementalVacuum(db)) db.exec('PRAGMA auto_vacuum = INCREMENTAL')
+}
+
+/** Whether free pages can be given back to the disk. */
+export function hasIncrementalVacuum(db: SqliteHandle): boolean {
+  return (db.prepare('PRAGMA auto_vacuum').get() as { auto_vacuum: number }).auto_vacuum === 2
 }
 
 /**

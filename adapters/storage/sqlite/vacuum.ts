@@ -14,7 +14,7 @@ import { loadDriver, type SqliteHandle } from './driver.js'
 import { invalidOptionError, toStoreError } from './errors.js'
 import { assertHookswitchFile } from './integrity-check.js'
 import { APPLICATION_ID } from './migrations.js'
-import { BUSY_TIMEOUT_MS, configureConnection, setBusyTimeout } from './pragmas.js'
+import { BUSY_TIMEOUT_MS, configureConnection, hasIncrementalVacuum, setBusyTimeout } from './pragmas.js'
 import { inTransaction } from './query.js'
 
 /** How far `vacuumDatabase` is. */
@@ -67,7 +67,7 @@ export async function vacuumDatabase(
   try {
     setBusyTimeout(db, BUSY_TIMEOUT_MS)
     assertHookswitchFile(db, location, false)
-    if (read(db, 'application_id') !== APPLICATION_ID || read(db, 'auto_vacuum') !== INCREMENTAL)
+    if (read(db, 'application_id') !== APPLICATION_ID || !hasIncrementalVacuum(db))
       throw invalidOptionError('path', `is not a file that hookswitch created for itself: ${path}`)
     configureConnection(db)
     db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
@@ -78,9 +78,6 @@ export async function vacuumDatabase(
     db.close()
   }
 }
-
-/** `PRAGMA auto_vacuum`. */
-const INCREMENTAL = 2
 
 const read = (db: SqliteHandle, pragma: string) =>
   Object.values(db.prepare(`PRAGMA ${pragma}`).get() as Readonly<Record<string, number>>)[0]!

@@ -19,13 +19,13 @@ export const OPTIONAL_HOOKS = [
   'queue_agent_answer',
   'queue_agent_no_answer',
   'queue_agent_complete',
-  'channel_dtmf',
   'recording_started',
   'recording_ready',
   'conference_join',
   'conference_leave',
   'device_registered',
   'device_unregistered',
+  'channel_dtmf',
 ] as const
 
 /** A hook that a source publishes only if it is selected. */

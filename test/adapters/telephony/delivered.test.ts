@@ -10,7 +10,7 @@ import { fakeAsteriskAmi, fakeFreeswitch, scriptedReceiver, status } from 'hooks
 import { afterEach, describe, expect, it } from 'vitest'
 import { recordedCalls } from './asterisk-recorded.js'
 import { UNIQUE_IDS } from './asterisk-scenarios.js'
-import { partnersOf, recorded } from './freeswitch-recorded.js'
+import { accountOf, partnersOf, recorded } from './freeswitch-recorded.js'
 
 const recording = (name: string) =>
   readFile(new URL(`../../../examples/switches/recordings/${name}.gz`, import.meta.url))
@@ -76,17 +76,14 @@ const count = (hooks: readonly string[], hook: string) => hooks.filter((sent) =>
 
 describe('webhooks of the calls of a switch', () => {
   it('agree with what happened on each leg of a FreeSWITCH', async () => {
-    // A leg that the switch dials without an account has that of the leg that dials it.
-    const legs = recorded.calls
-      .flatMap(({ legs: [caller, ...others] }) => [
-        ...(caller ? [caller] : []),
-        ...others.map((leg) =>
-          caller?.accountId === undefined ? leg : { accountId: caller.accountId, ...leg },
-        ),
-      ])
-      .filter(({ accountId }) => accountId !== undefined)
+    const legs = recorded.calls.flatMap((call) =>
+      call.legs.flatMap((leg) => {
+        const accountId = accountOf(leg, call)
+        return accountId === undefined ? [] : [{ ...leg, call, accountId }]
+      }),
+    )
     expect(legs).toHaveLength(84)
-    const { hs, byLeg } = await startService([...new Set(legs.map(({ accountId }) => accountId as string))])
+    const { hs, byLeg } = await startService([...new Set(legs.map(({ accountId }) => accountId))])
     const fake = fakeFreeswitch({ recording: await recording('freeswitch-esl-json.txt') })
     cleanups.push(() => fake.close())
     const [byVariable, byHeader] = [ofFreeswitch(), accountFromSipHeader('X-ecallmgr_Account-ID')]
@@ -105,12 +102,11 @@ describe('webhooks of the calls of a switch', () => {
     const received = await byLeg(counts.events())
     expect([...received.keys()].sort()).toEqual(legs.map(({ uuid }) => uuid).sort())
     for (const leg of legs) {
-      const call = recorded.calls.find(({ legs }) => legs.some(({ uuid }) => uuid === leg.uuid))!
       const webhooks = received.get(leg.uuid) ?? []
       const hooks = hooksOf(webhooks)
       expect([hooks[0], hooks.at(-1)], leg.uuid).toEqual(['create', 'destroy'])
       expect(count(hooks, 'answer')).toBe(leg.answered ? 1 : 0)
-      expect(count(hooks, 'bridge')).toBe(partnersOf(leg, call).length)
+      expect(count(hooks, 'bridge')).toBe(partnersOf(leg, leg.call).length)
       expect([count(hooks, 'hold'), count(hooks, 'unhold')]).toEqual([leg.holds, leg.resumes])
       expect(webhooks.map(({ sequence }) => sequence)).toEqual(webhooks.map((_, index) => index + 1))
       for (const webhook of webhooks) expect(webhook.account_id).toBe(leg.accountId)

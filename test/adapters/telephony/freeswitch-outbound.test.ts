@@ -86,6 +86,19 @@ const hangup = (uuid: string) =>
   })
 
 describe('a leg that its dial plan hands over', () => {
+  it('is published with its end, however late its account is known', async () => {
+    const clock = manualClock()
+    const { published, port, server } = await listening({ clock })
+    const name = 'variable_ecallmgr_Account-ID'
+    const leg = await call(port, 'a', { headers: { [name]: '' } })
+    await until(() => leg.commands.length === 5)
+    expect(server.status().legsWithoutAccount).toBe(1)
+    for (let seconds = 0; seconds < 60; seconds += 10) await clock.advance(10_000)
+    leg.send(hangup('a'))
+    await until(() => published.length === 3)
+    expect(hooks(published)).toEqual(['create', 'answer', 'destroy'])
+  })
+
   it('is published to its end, continues to its destination, and is released', async () => {
     const { published, problems, port, server } = await listening()
     const leg = await call(port, 'a')

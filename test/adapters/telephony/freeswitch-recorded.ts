@@ -61,6 +61,10 @@ export const recordedAll = expected.recordings[1]
 /** Account ids by realm. */
 export const accounts = expected.accounts
 
+/** The account of a leg: its own, or of one that the switch dials the caller's. */
+export const accountOf = (leg: RecordedLeg, { legs: [caller] }: RecordedCall): string | undefined =>
+  leg.accountId ?? (leg.direction === 'outbound' ? caller?.accountId : undefined)
+
 /** Phones are bridged with phones, also through loopback pairs; half of such a pair with the leg beside it. */
 export function partnersOf(leg: RecordedLeg, call: RecordedCall): readonly string[] {
   const find = (uuid: string) => call.legs.find((leg) => leg.uuid === uuid)

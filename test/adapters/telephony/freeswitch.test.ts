@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mapAll } from './freeswitch-mapped.js'
 import {
+  accountOf,
   partnersOf,
   type RecordedCall,
   type RecordedLeg,
@@ -46,10 +47,6 @@ function endedByOf(leg: RecordedLeg, call: RecordedCall): string | undefined {
   )
   return isWithOther ? 'other_leg' : 'switch'
 }
-
-/** A leg that the switch dials has the account of the caller, if none was set on it. */
-const accountOf = (leg: RecordedLeg, { legs: [caller] }: RecordedCall) =>
-  leg.accountId ?? (leg.direction === 'outbound' ? caller?.accountId : undefined)
 
 describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s', (stream) => {
   const { published, unknown, problems, mapping, bufferedLegs } = streams[stream]

@@ -59,7 +59,7 @@ handleRequests({
   },
   async count() {
     const began = performance.now()
-    const count = await hs.replays.count({})
+    const { count } = await hs.replays.count({})
     return { count, countMs: performance.now() - began }
   },
   /** Publishes while what was lost is replayed, until all of it is delivered. */

@@ -62,6 +62,7 @@ describe('a table', () => {
     const items = [{ at: '2030-01-15T11:57:00Z' }]
     expect(formatTable(items, columns, 80, { nowMs: now })).toBe('AT\n3 min ago\n')
     expect(formatTable(items, columns, 80)).toBe('AT\n2030-01-15T11:57:00Z\n')
+    expect(formatTable(items, columns, 8, { nowMs: now })).toBe('AT\n3 min ago\n')
   })
 
   it('counts wide characters as two columns', () => {

@@ -117,6 +117,27 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
     await expect.poll(names).toEqual(['Receiver 3'])
   })
 
+  it('says how many webhooks are concerned before it ends all pauses', async ({ world, page, answer }) => {
+    await answer('**/system/overview', overview)
+    await answer('**/system/endpoints?*', [])
+    const sent: unknown[] = []
+    await page.route('**/system/jobs', (route) => {
+      const { data } = route.request().postDataJSON()
+      sent.push(data)
+      const counts = { webhooks: 412, accounts: 97, deliveries: 18_204 }
+      return route.fulfill({ json: { data: data.dry_run ? counts : {}, status: 'success' } })
+    })
+    await logIn(page, world.url, world.apiKey)
+    await page.getByRole('link', { name: 'Service' }).click()
+    await page.getByRole('button', { name: 'Resume sending' }).click()
+    const question = page.getByRole('dialog', { name: 'Resume sending' })
+    await question.getByText('Webhooks: 412, accounts: 97, waiting events: 18,204.').waitFor()
+    expect(sent).toEqual([{ action: 'resume', dry_run: true }])
+    await question.getByRole('button', { name: 'Resume sending' }).click()
+    await page.getByText('The pause is over: what waits is sent.').waitFor()
+    expect(sent[1]).toEqual({ action: 'resume' })
+  })
+
   it('asks for one state, and for what hurts most unless another order is chosen', async ({
     world,
     page,
