@@ -149,6 +149,51 @@ describe('createCallIndex', () => {
     expect(new Set(events().map(({ id }) => id)).size).toBe(MAX_BATCH_ROWS + 1)
   })
 
+  it('writes a number once although its party is too long to be remembered', async () => {
+    const { note, index, numbers } = harness()
+    const from = `sip:100@${'x'.repeat(10_000)}`
+    note({ from })
+    note({ from, hook: 'channel_answer' })
+    await index.flush()
+    expect(numbers()).toHaveLength(1)
+  })
+
+  it('ends although something is noted during each batch', async () => {
+    const written: number[] = []
+    const index = createCallIndex(
+      {
+        store: {
+          async write(batch) {
+            written.push(batch.events.length)
+            if (written.length < 5) note()
+          },
+          trim: async () => 0,
+        },
+        clock: manualClock(),
+        log: { debug() {}, info() {}, warn() {}, error() {} },
+        fingerprints: (text) => [sha256(text)],
+      },
+      { unwantedRetentionSeconds: 60 },
+    )
+    let sequence = 0
+    function note() {
+      sequence += 1
+      const event = { hook: 'channel_create', accountId: 'acme', callId: 'call', timestampMs: 7 }
+      index.note(
+        event as CheckedEvent,
+        { id: `event-${sequence}`, sequence, duplicate: false },
+        false,
+        'switch',
+      )
+    }
+    note()
+    note()
+    await index.flush()
+    expect(written).toEqual([2])
+    await index.flush()
+    expect(written).toEqual([2, 1])
+  })
+
   it('loses a batch that the store refuses, and says so', async () => {
     const { note, fail, index, batches, lines } = harness()
     fail(new Error('refused'))
