@@ -269,6 +269,12 @@ export function createCallIndex(
     return flushing
   }
 
+  /** Writes everything that was noted: a flush in progress may have begun before the last note. */
+  async function flushAll(): Promise<void> {
+    await flushing
+    await flush()
+  }
+
   return {
     note(event, accepted, isWanted, source) {
       const isNoted = !isWanted && limits.unwantedRetentionSeconds > 0
@@ -276,13 +282,9 @@ export function createCallIndex(
       // A document has no numbers, and its events come from the service itself.
       if ((isWanted || isNoted) && event.hook !== OBJECT_HOOK) noteNumbers(event, accepted.id, source)
     },
-    async flush() {
-      // One that is under way may have begun before the last note.
-      await flushing
-      await flush()
-    },
+    flush: flushAll,
     async close() {
-      const last = flush()
+      const last = flushAll()
       stopping.abort()
       const limit = new AbortController()
       await Promise.race([last, clock.sleep(LAST_BATCH_MS, limit.signal)])
