@@ -38,7 +38,7 @@ const TRIM_ROWS = 500
 const MAX_CACHED = 10_000
 /** Numbers of one call. */
 const MAX_NUMBERS = 20
-/** Characters of a party whose hash is remembered. */
+/** Characters of a party that is remembered. */
 const MAX_CACHED_LENGTH = 128
 const LOG_INTERVAL_MS = 60_000
 /** Longest wait for the last batch at the end, ms. */
@@ -184,10 +184,11 @@ export function createCallIndex(
       toUser: event.toUser,
     }
     if (call?.accountId !== accountId) {
-      call = { accountId, callId, parties, numbers: [] }
+      call = { accountId, callId, parties: {}, numbers: [] }
       remember(call)
     }
-    call.parties = parties
+    // Long texts are not remembered: there may be one of 64 KiB in each event.
+    call.parties = PARTIES.some((name) => (parties[name]?.length ?? 0) > MAX_CACHED_LENGTH) ? {} : parties
     const acceptedMs = clock.now()
     const write = (number: number) => {
       call.numbers.push(number)
@@ -242,8 +243,9 @@ export function createCallIndex(
     }
   }
 
+  /** Writes what waits now. Rows that are noted meanwhile wait for the next second: there may be some after each batch. */
   async function writeAll(): Promise<void> {
-    while (events.length > 0 || numbers.length > 0) {
+    for (let left = Math.max(events.length, numbers.length); left > 0; left -= MAX_BATCH_ROWS) {
       const batch = { events: events.slice(0, MAX_BATCH_ROWS), numbers: numbers.slice(0, MAX_BATCH_ROWS) }
       if (!(await write(batch))) return
       events = events.slice(batch.events.length)
@@ -267,6 +269,12 @@ export function createCallIndex(
     return flushing
   }
 
+  /** Writes everything that was noted: a flush in progress may have begun before the last note. */
+  async function flushAll(): Promise<void> {
+    await flushing
+    await flush()
+  }
+
   return {
     note(event, accepted, isWanted, source) {
       const isNoted = !isWanted && limits.unwantedRetentionSeconds > 0
@@ -274,13 +282,9 @@ export function createCallIndex(
       // A document has no numbers, and its events come from the service itself.
       if ((isWanted || isNoted) && event.hook !== OBJECT_HOOK) noteNumbers(event, accepted.id, source)
     },
-    async flush() {
-      // One that is under way may have begun before the last note.
-      await flushing
-      await flush()
-    },
+    flush: flushAll,
     async close() {
-      const last = flush()
+      const last = flushAll()
       stopping.abort()
       const limit = new AbortController()
       await Promise.race([last, clock.sleep(LAST_BATCH_MS, limit.signal)])

@@ -17,6 +17,7 @@ import {
   type WhyWebhook,
 } from '../delivery/why.js'
 import { isId } from '../values/ids.js'
+import { yieldingOf } from '../values/yielding.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Core } from './core.js'
@@ -174,7 +175,7 @@ const byAcceptance = (a: AcceptedRow, b: AcceptedRow) =>
 
 /** Reads calls of one search, which share the webhooks of their accounts. */
 function createSearch(core: Core, accountId: string | undefined) {
-  const { store, auth } = core
+  const { store, auth, clock } = core
   const ofAccount = accountId !== undefined && { accountId }
   let left = MAX_EXPLAINED
   const byId = new Map<string, Promise<Webhook | undefined>>()
@@ -300,6 +301,7 @@ function createSearch(core: Core, accountId: string | undefined) {
     const { eventId: id, eventAccountId, callId = '', hook, sequence, eventTimestampMs, acceptedMs } = first
     const received = new Set(deliveries.map(({ webhookId }) => webhookId))
     const others = webhooks.filter((webhook) => !received.has(webhook.id))
+    await yieldingOf(clock).whenDue(accountId ?? eventAccountId)
     return {
       id,
       accountId: eventAccountId,
@@ -325,12 +327,13 @@ function createSearch(core: Core, accountId: string | undefined) {
     }
   }
 
-  const unwantedEvent = (
+  async function unwantedEvent(
     event: UnwantedEvent,
     webhooks: readonly Webhook[],
     lineage: readonly Account[],
-  ): WhyEvent => {
+  ): Promise<WhyEvent> {
     const { isInternalLeg: _, ...shown } = event
+    await yieldingOf(clock).whenDue(accountId ?? event.accountId)
     return { ...shown, isWanted: false, deliveries: [], unmatched: unmatchedOf(webhooks, event, lineage) }
   }
 

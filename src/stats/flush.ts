@@ -70,8 +70,13 @@ export function createStatsFlush(
     log.warn(fields, message)
   }
 
+  /** Writes what is counted now. What is counted meanwhile waits for the next flush: there may be some after each batch. */
   async function writeAll(): Promise<void> {
-    for (let batch = nextBatch(); batch; batch = nextBatch()) {
+    for (let isLast = false; !isLast; ) {
+      const isRepeated = unwritten !== undefined
+      const batch = nextBatch()
+      if (!batch) break
+      isLast = tally.isEmpty && !isRepeated
       try {
         await store.add(batch)
       } catch (thrown) {

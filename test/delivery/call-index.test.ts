@@ -19,11 +19,14 @@ function harness(limits = { unwantedRetentionSeconds: 60 }) {
   const trims: (readonly [string, number])[] = []
   const lines: object[] = []
   let failure: Error | undefined
+  let onWrite = () => {}
   const log = (fields: object, message: string) => void lines.push({ ...fields, message })
   const index = createCallIndex(
     {
       store: {
         async write(batch) {
+          await Promise.resolve()
+          onWrite()
           if (failure) throw failure
           batches.push(batch)
         },
@@ -58,6 +61,9 @@ function harness(limits = { unwantedRetentionSeconds: 60 }) {
     lines,
     events: (): UnwantedEvent[] => batches.flatMap(({ events }) => events),
     numbers: (): CallNumber[] => batches.flatMap(({ numbers }) => numbers),
+    beforeWrite(listener: () => void) {
+      onWrite = listener
+    },
     fail(error: Error | undefined) {
       failure = error
     },
@@ -149,6 +155,28 @@ describe('createCallIndex', () => {
     expect(new Set(events().map(({ id }) => id)).size).toBe(MAX_BATCH_ROWS + 1)
   })
 
+  it('writes a number once although its party is too long to be remembered', async () => {
+    const { note, index, numbers } = harness()
+    const from = `sip:100@${'x'.repeat(10_000)}`
+    note({ from })
+    note({ from, hook: 'channel_answer' })
+    await index.flush()
+    expect(numbers()).toHaveLength(1)
+  })
+
+  it('ends although something is noted during each batch', async () => {
+    const { note, index, batches, beforeWrite } = harness()
+    beforeWrite(() => {
+      if (batches.length < 5) note({}, false)
+    })
+    note({}, false)
+    note({}, false)
+    await index.flush()
+    expect(batches.map(({ events }) => events.length)).toEqual([2])
+    await index.flush()
+    expect(batches.map(({ events }) => events.length)).toEqual([2, 1])
+  })
+
   it('loses a batch that the store refuses, and says so', async () => {
     const { note, fail, index, batches, lines } = harness()
     fail(new Error('refused'))
@@ -181,6 +209,20 @@ describe('createCallIndex', () => {
     note({ callId: 'other', accountId: 'beta' }, false)
     await index.flush()
     expect(trims).toEqual([['acme', MAX_UNWANTED_PER_ACCOUNT]])
+  })
+
+  it('writes at the end what was noted during a flush', async () => {
+    const { note, index, events, beforeWrite } = harness()
+    note({ callId: 'first' }, false)
+    let ended: Promise<void> | undefined
+    beforeWrite(() => {
+      beforeWrite(() => {})
+      note({ callId: 'second' }, false)
+      ended = index.close()
+    })
+    await index.flush()
+    await ended
+    expect(events().map(({ callId }) => callId)).toEqual(['first', 'second'])
   })
 
   it('writes the last notes at the end, and waits at most 2 s for a store that hangs', async () => {

@@ -14,6 +14,7 @@ function start(options: { readonly maxCells?: number } = {}) {
   const written: StatsBatch[] = []
   const lines: string[] = []
   const faults: unknown[] = []
+  let added = () => {}
   const log = { debug() {}, info() {}, warn: (_: object, message: string) => lines.push(message), error() {} }
   const store = {
     async add(batch: StatsBatch) {
@@ -24,6 +25,7 @@ function start(options: { readonly maxCells?: number } = {}) {
       }
       if (fault) throw fault
       written.push(batch)
+      added()
     },
   }
   const flush = createStatsFlush({ store, clock, log, tally }, 'writer')
@@ -31,7 +33,10 @@ function start(options: { readonly maxCells?: number } = {}) {
     tally.count(newRecord({ webhookId }))
     flush.counted()
   }
-  return { clock, tally, written, lines, faults, flush, count }
+  const onAdd = (listener: () => void) => {
+    added = listener
+  }
+  return { clock, tally, written, lines, faults, flush, count, onAdd }
 }
 
 describe('the flush of statistics', () => {
@@ -63,6 +68,20 @@ describe('the flush of statistics', () => {
       rows.filter(({ step, accountId }) => step === 60 && accountId === ''),
     )
     expect(total.reduce((sum, { counts }) => sum + counts[0]!, 0)).toBe(600)
+  })
+
+  it('ends although something is counted during each batch', async () => {
+    const { clock, flush, written, count, onAdd } = start()
+    onAdd(() => {
+      if (written.length < 5) count()
+    })
+    count()
+    await flush.flush()
+    expect(written).toHaveLength(1)
+    await clock.advance(FLUSH_INTERVAL_MS)
+    expect(written).toHaveLength(2)
+    await flush.close()
+    expect(written).toHaveLength(3)
   })
 
   it('keeps a batch that failed and repeats it as it was, with the same number', async () => {
