@@ -4,6 +4,7 @@ import { REDACTED } from '../values/redact.js'
 import type { OperationId } from '../wire/routes.js'
 import type { AuditDetails, AuditRecord } from './audit.js'
 import type { HookswitchEvents } from './core.js'
+import type { WebhookJob } from './webhook-job.js'
 
 type Events = Pick<EventBus<HookswitchEvents>, 'emit' | 'hasListeners'>
 
@@ -63,14 +64,16 @@ export const ACCOUNT_CALLS = {
   rotateApiKey: ['rotateApiKey', account],
 } as const
 
+type StartedJob = Pick<WebhookJob, 'id' | 'action' | 'count' | 'selection'>
+
+/** What the record of a job says: of which account, and what else selects its webhooks. */
+export function startedJob({ id: jobId, action, count, selection }: StartedJob): AuditDetails {
+  const { accountId, ...rest } = selection
+  return { accountId, details: { jobId, action, count, ...rest } }
+}
+
 export const JOB_CALLS = {
-  start: [
-    'startJob',
-    (
-      { id: jobId, count }: { readonly id: string; readonly count: number },
-      { action, accountId }: { readonly action: string; readonly accountId?: string | undefined },
-    ) => ({ accountId, details: { jobId, action, count } }),
-  ],
+  start: ['startJob', startedJob],
   set: ['setJob', (_: unknown, jobId: string, state: string) => ({ details: { jobId, state } })],
 } as const
 

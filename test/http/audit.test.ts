@@ -139,12 +139,20 @@ describe('an audit record', () => {
     await hs.webhooks.patch(OWN_ACCOUNT, webhookId, { retries: 1 })
     await expect(hs.webhooks.patch(OWN_ACCOUNT, 'nope', { retries: 1 })).rejects.toThrow()
     await hs.operator.hold({ accountId: OWN_ACCOUNT })
+    const job = { accountId: OWN_ACCOUNT, cause: 'refused', host: 'crm.example.com' } as const
+    const { id: jobId } = await hs.operator.jobs.start({ action: 'resume', ...job })
     hs.setLimits({ loginBurst: 7 })
     await expect(hs.auth.signIn({ apiKey: 'no' }, { address: '192.0.2.1' })).rejects.toThrow()
     expect(records).toEqual([
       { action: 'ensureAccounts', by: 'host', details: { created: ['listed'], changed: [] } },
       { action: 'patchWebhook', by: 'host', accountId: OWN_ACCOUNT, webhookId },
       { action: 'setHold', by: 'host', accountId: OWN_ACCOUNT, details: { isHeld: true } },
+      {
+        action: 'startJob',
+        by: 'host',
+        accountId: OWN_ACCOUNT,
+        details: { jobId, action: 'resume', count: 0, cause: 'refused', host: 'crm.example.com' },
+      },
       { action: 'setLimits', by: 'host', before: { loginBurst: 100 }, after: { loginBurst: 7 } },
       { action: 'signInByApiKey', by: 'host', address: '192.0.2.1', refused: 'InvalidCredentials' },
     ])

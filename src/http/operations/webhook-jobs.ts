@@ -1,6 +1,7 @@
 /** For operators: jobs that change webhooks of all accounts. */
 import type { SettableState } from '../../delivery/replay-job.js'
 import { HookswitchError } from '../../errors.js'
+import { startedJob } from '../../runtime/audited-calls.js'
 import { validateReplayState, validateWebhookJob } from '../../values/validators.generated.js'
 import { replayStateSchema, webhookJobSchema } from '../../wire/body-schemas.js'
 import { decodeReplayPlace, encodeReplayPlace, type ReplayPlace } from '../../wire/cursor.js'
@@ -49,8 +50,7 @@ export const startJob: Operation = async (context) => {
   const { isDryRun, ...request } = parseWebhookJob(data as Record<string, unknown>)
   if (isDryRun) return countWebhooks(context, request)
   const job = await translateFailures(context.deps.jobs.start(request), toSelectionFailure)
-  const { id: jobId, action, count } = job
-  return { data: webhookJobJson(job), audit: () => ({ details: { jobId, action, count } }) }
+  return { data: webhookJobJson(job), audit: () => startedJob(job) }
 }
 
 /** Jobs per query. */
