@@ -1481,7 +1481,7 @@ export interface EventInput {
   readonly billing_seconds?: number
   /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
   readonly duration_ms?: number
-  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`), or that the phone of the agent rang (`queue_agent_no_answer`). */
   readonly ringing_ms?: number
   /** Milliseconds from the answer to the end (`channel_destroy`). */
   readonly billing_ms?: number
@@ -1519,21 +1519,23 @@ export interface EventInput {
   readonly queue_position?: number
   /** Why the caller left, if the switch reports it (`queue_leave`). */
   readonly queue_leave_reason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key'
-  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`). */
+  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`, `queue_agent_complete`). */
   readonly waiting_seconds?: number
-  /** Id of the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Id of the agent (`queue_agent_…`). */
   readonly agent_id?: string
-  /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Id of the leg to the agent (`queue_agent_…`). */
   readonly agent_call_id?: string
-  /** Number of the agent's phone (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Number of the agent's phone (`queue_agent_…`). */
   readonly agent_number?: string
+  /** Seconds that agent and caller have talked (`queue_agent_complete`). */
+  readonly talking_seconds?: number
   /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). */
   readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string
@@ -1655,7 +1657,7 @@ export interface PartialEvent {
   readonly billing_seconds?: number
   /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
   readonly duration_ms?: number
-  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`), or that the phone of the agent rang (`queue_agent_no_answer`). */
   readonly ringing_ms?: number
   /** Milliseconds from the answer to the end (`channel_destroy`). */
   readonly billing_ms?: number
@@ -1693,21 +1695,23 @@ export interface PartialEvent {
   readonly queue_position?: number
   /** Why the caller left, if the switch reports it (`queue_leave`). */
   readonly queue_leave_reason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key'
-  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`). */
+  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`, `queue_agent_complete`). */
   readonly waiting_seconds?: number
-  /** Id of the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Id of the agent (`queue_agent_…`). */
   readonly agent_id?: string
-  /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Id of the leg to the agent (`queue_agent_…`). */
   readonly agent_call_id?: string
-  /** Number of the agent's phone (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Number of the agent's phone (`queue_agent_…`). */
   readonly agent_number?: string
+  /** Seconds that agent and caller have talked (`queue_agent_complete`). */
+  readonly talking_seconds?: number
   /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). */
   readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string
@@ -1825,7 +1829,7 @@ export interface Payload {
   readonly billing_seconds?: number
   /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
   readonly duration_ms?: number
-  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`), or that the phone of the agent rang (`queue_agent_no_answer`). */
   readonly ringing_ms?: number
   /** Milliseconds from the answer to the end (`channel_destroy`). */
   readonly billing_ms?: number
@@ -1863,21 +1867,23 @@ export interface Payload {
   readonly queue_position?: number
   /** Why the caller left, if the switch reports it (`queue_leave`). */
   readonly queue_leave_reason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key'
-  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`). */
+  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`, `queue_agent_complete`). */
   readonly waiting_seconds?: number
-  /** Id of the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Id of the agent (`queue_agent_…`). */
   readonly agent_id?: string
-  /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Id of the leg to the agent (`queue_agent_…`). */
   readonly agent_call_id?: string
-  /** Number of the agent's phone (`queue_agent_offer`, `queue_agent_answer`). */
+  /** Number of the agent's phone (`queue_agent_…`). */
   readonly agent_number?: string
+  /** Seconds that agent and caller have talked (`queue_agent_complete`). */
+  readonly talking_seconds?: number
   /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). */
   readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string

@@ -105,7 +105,7 @@ export const eventSchema = {
       'Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`).',
     ),
     ringingMs: duration(
-      'Milliseconds until the answer, or the duration if there was none (`channel_destroy`).',
+      'Milliseconds until the answer, or the duration if there was none (`channel_destroy`), or that the phone of the agent rang (`queue_agent_no_answer`).',
     ),
     billingMs: duration('Milliseconds from the answer to the end (`channel_destroy`).'),
     transferType: {
@@ -140,17 +140,20 @@ export const eventSchema = {
       description: 'Why the caller left, if the switch reports it (`queue_leave`).',
       enum: ['answered', 'abandoned', 'timeout', 'no_agent', 'key'],
     },
-    waitingSeconds: seconds('Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`).'),
-    agentId: text('Id of the agent (`queue_agent_offer`, `queue_agent_answer`).'),
-    agentCallId: leg('Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`).'),
-    agentNumber: text("Number of the agent's phone (`queue_agent_offer`, `queue_agent_answer`)."),
+    waitingSeconds: seconds(
+      'Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`, `queue_agent_complete`).',
+    ),
+    agentId: text('Id of the agent (`queue_agent_…`).'),
+    agentCallId: leg('Id of the leg to the agent (`queue_agent_…`).'),
+    agentNumber: text("Number of the agent's phone (`queue_agent_…`)."),
+    talkingSeconds: seconds('Seconds that agent and caller have talked (`queue_agent_complete`).'),
     dtmfDigit: text(
       'Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN.',
     ),
     dtmfDurationMs: milliseconds('How long it was pressed, in milliseconds (`channel_dtmf`).'),
     path: text('File of the recording, as the switch names it (`recording_…`).'),
     reason: text(
-      'Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`).',
+      'Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`).',
     ),
     name: text('Name of the conference (`conference_…`).'),
     member: text('Id of the member in the conference (`conference_…`).'),

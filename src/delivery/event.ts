@@ -31,6 +31,8 @@ export interface ChannelEvent {
     | 'queue_leave'
     | 'queue_agent_offer'
     | 'queue_agent_answer'
+    | 'queue_agent_no_answer'
+    | 'queue_agent_complete'
     | 'channel_dtmf'
     | 'recording_started'
     | 'recording_ready'
@@ -129,7 +131,10 @@ export interface ChannelEvent {
    * `channel_destroy`: duration of the leg in milliseconds, 0–2,147,483,647,000; `recording_ready`: length of the recording.
    */
   readonly durationMs?: number | undefined
-  /** `channel_destroy`: time until the answer in milliseconds, or the duration if there was none. */
+  /**
+   * `channel_destroy`: time until the answer in milliseconds, or the duration if there was none; `queue_agent_no_answer`: how
+   * long the phone of the agent rang.
+   */
   readonly ringingMs?: number | undefined
   /** `channel_destroy`: time from the answer to the end in milliseconds. */
   readonly billingMs?: number | undefined
@@ -167,14 +172,19 @@ export interface ChannelEvent {
   readonly queuePosition?: number | undefined
   /** `queue_leave`: why the caller left, if the switch reports it. `key`: the caller pressed a key. */
   readonly queueLeaveReason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key' | undefined
-  /** `queue_leave`, `queue_agent_answer`: how long the caller has waited, in whole seconds, 0–2,147,483,647. */
+  /**
+   * `queue_leave`, `queue_agent_answer`, `queue_agent_complete`: how long the caller has waited, in whole seconds,
+   * 0–2,147,483,647.
+   */
   readonly waitingSeconds?: number | undefined
-  /** `queue_agent_offer`, `queue_agent_answer`: id of the agent. */
+  /** `queue_agent_…`: id of the agent. */
   readonly agentId?: string | undefined
-  /** `queue_agent_offer`, `queue_agent_answer`: id of the leg to the agent. */
+  /** `queue_agent_…`: id of the leg to the agent. */
   readonly agentCallId?: string | undefined
-  /** `queue_agent_offer`, `queue_agent_answer`: number of the agent's phone. */
+  /** `queue_agent_…`: number of the agent's phone. */
   readonly agentNumber?: string | undefined
+  /** `queue_agent_complete`: how long agent and caller have talked, in whole seconds, 0–2,147,483,647. */
+  readonly talkingSeconds?: number | undefined
   /** `channel_dtmf`: key that was pressed. The keys of a call may be a secret such as a PIN. */
   readonly dtmfDigit?: string | undefined
   /** `channel_dtmf`: how long it was pressed, in milliseconds, 0–2,147,483,647. */
@@ -183,6 +193,7 @@ export interface ChannelEvent {
   readonly path?: string | undefined
   /**
    * `recording_ready`: why the recording ended: `hangup` (with the call), `stopped` (by a command), `max_length` or `failed`.
+   * `queue_agent_complete`: who ended the talk: `caller`, `agent`, or by a `transfer`.
    */
   readonly reason?: string | undefined
   /** `conference_…`: name of the conference. */

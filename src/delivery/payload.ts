@@ -86,6 +86,7 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     agent_id: event.agentId,
     agent_call_id: event.agentCallId,
     agent_number: event.agentNumber,
+    talking_seconds: event.talkingSeconds,
     dtmf_digit: event.dtmfDigit,
     dtmf_duration_ms: event.dtmfDurationMs,
     path: event.path,

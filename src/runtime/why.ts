@@ -51,6 +51,8 @@ interface Wanted {
   /** Only this event. Absent: all. */
   readonly eventId?: string
   readonly acceptedMs: number
+  /** What published its first event, if that is known already. */
+  readonly source?: string
 }
 
 /**
@@ -224,6 +226,7 @@ function createSearch(core: Core, accountId: string | undefined) {
     accountId: eventAccountId,
     callId,
     eventId,
+    source: known,
   }: Wanted): Promise<WhyCall | undefined> {
     const legs = (await store.deliveries.legs(accountId ?? eventAccountId, callId)).slice(0, MAX_LEGS)
     const callIds = legs.length === 0 ? [callId] : legs
@@ -234,10 +237,10 @@ function createSearch(core: Core, accountId: string | undefined) {
         callIds.map((leg) => store.deliveries.search({ callId: leg, limit: MAX_DELIVERIES, ...ofAccount })),
       ),
       isOwn ? store.callIndex.events({ accountId: eventAccountId, callIds, limit: MAX_EVENTS + 1 }) : [],
-      store.callIndex.calls({ accountId: eventAccountId, callId, limit: 1 }),
+      known === undefined ? store.callIndex.calls({ accountId: eventAccountId, callId, limit: 1 }) : [],
       webhooksOf(eventAccountId),
     ])
-    const source = indexed[0]?.source
+    const source = known ?? indexed[0]?.source
     const byEvent = new Map<string, StoredDelivery[]>()
     for (const delivery of pages.flatMap(({ deliveries }) => deliveries)) {
       // A test is no event of a call.

@@ -616,7 +616,7 @@ return errors === 0;
 }
 
 export const validateEvent = validate11;
-const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"agentNumber":{"type":"string"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
+const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"agentNumber":{"type":"string"},"talkingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
 const func9 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const pattern9 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
@@ -1986,9 +1986,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.dtmfDigit !== undefined){
-if(typeof data.dtmfDigit !== "string"){
-const err116 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
+if(data.talkingSeconds !== undefined){
+let data64 = data.talkingSeconds;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err116 = {instancePath:instancePath+"/talkingSeconds",schemaPath:"#/properties/talkingSeconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1997,11 +1998,9 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-if(data.dtmfDurationMs !== undefined){
-let data65 = data.dtmfDurationMs;
-if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
-const err117 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 > 2147483647 || isNaN(data64)){
+const err117 = {instancePath:instancePath+"/talkingSeconds",schemaPath:"#/properties/talkingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2010,9 +2009,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-if((typeof data65 == "number") && (isFinite(data65))){
-if(data65 > 2147483647 || isNaN(data65)){
-const err118 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if(data64 < 0 || isNaN(data64)){
+const err118 = {instancePath:instancePath+"/talkingSeconds",schemaPath:"#/properties/talkingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2021,8 +2019,11 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data65 < 0 || isNaN(data65)){
-const err119 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+if(data.dtmfDigit !== undefined){
+if(typeof data.dtmfDigit !== "string"){
+const err119 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2032,10 +2033,10 @@ vErrors.push(err119);
 errors++;
 }
 }
-}
-if(data.path !== undefined){
-if(typeof data.path !== "string"){
-const err120 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
+if(data.dtmfDurationMs !== undefined){
+let data66 = data.dtmfDurationMs;
+if(!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))){
+const err120 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2044,10 +2045,9 @@ vErrors.push(err120);
 }
 errors++;
 }
-}
-if(data.reason !== undefined){
-if(typeof data.reason !== "string"){
-const err121 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
+if((typeof data66 == "number") && (isFinite(data66))){
+if(data66 > 2147483647 || isNaN(data66)){
+const err121 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2056,10 +2056,8 @@ vErrors.push(err121);
 }
 errors++;
 }
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err122 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data66 < 0 || isNaN(data66)){
+const err122 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -2069,9 +2067,10 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data.member !== undefined){
-if(typeof data.member !== "string"){
-const err123 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
+}
+if(data.path !== undefined){
+if(typeof data.path !== "string"){
+const err123 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -2081,10 +2080,9 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data.members !== undefined){
-let data70 = data.members;
-if(!(((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70))) && (isFinite(data70)))){
-const err124 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
+if(data.reason !== undefined){
+if(typeof data.reason !== "string"){
+const err124 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -2093,9 +2091,10 @@ vErrors.push(err124);
 }
 errors++;
 }
-if((typeof data70 == "number") && (isFinite(data70))){
-if(data70 > 2147483647 || isNaN(data70)){
-const err125 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err125 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -2104,8 +2103,10 @@ vErrors.push(err125);
 }
 errors++;
 }
-if(data70 < 0 || isNaN(data70)){
-const err126 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.member !== undefined){
+if(typeof data.member !== "string"){
+const err126 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -2115,10 +2116,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-}
-if(data.username !== undefined){
-if(typeof data.username !== "string"){
-const err127 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
+if(data.members !== undefined){
+let data71 = data.members;
+if(!(((typeof data71 == "number") && (!(data71 % 1) && !isNaN(data71))) && (isFinite(data71)))){
+const err127 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -2127,10 +2128,9 @@ vErrors.push(err127);
 }
 errors++;
 }
-}
-if(data.realm !== undefined){
-if(typeof data.realm !== "string"){
-const err128 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
+if((typeof data71 == "number") && (isFinite(data71))){
+if(data71 > 2147483647 || isNaN(data71)){
+const err128 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -2139,10 +2139,8 @@ vErrors.push(err128);
 }
 errors++;
 }
-}
-if(data.contact !== undefined){
-if(typeof data.contact !== "string"){
-const err129 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
+if(data71 < 0 || isNaN(data71)){
+const err129 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -2152,9 +2150,10 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data.userAgent !== undefined){
-if(typeof data.userAgent !== "string"){
-const err130 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
+}
+if(data.username !== undefined){
+if(typeof data.username !== "string"){
+const err130 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -2164,10 +2163,9 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data.expires !== undefined){
-let data75 = data.expires;
-if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
-const err131 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
+if(data.realm !== undefined){
+if(typeof data.realm !== "string"){
+const err131 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -2176,9 +2174,10 @@ vErrors.push(err131);
 }
 errors++;
 }
-if((typeof data75 == "number") && (isFinite(data75))){
-if(data75 > 2147483647 || isNaN(data75)){
-const err132 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.contact !== undefined){
+if(typeof data.contact !== "string"){
+const err132 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -2187,8 +2186,10 @@ vErrors.push(err132);
 }
 errors++;
 }
-if(data75 < 0 || isNaN(data75)){
-const err133 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.userAgent !== undefined){
+if(typeof data.userAgent !== "string"){
+const err133 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -2198,12 +2199,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-}
-if(data.orderingKey !== undefined){
-let data76 = data.orderingKey;
-if(typeof data76 === "string"){
-if(func2(data76) > 255){
-const err134 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.expires !== undefined){
+let data76 = data.expires;
+if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
+const err134 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -2212,8 +2211,9 @@ vErrors.push(err134);
 }
 errors++;
 }
-if(func2(data76) < 1){
-const err135 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+if((typeof data76 == "number") && (isFinite(data76))){
+if(data76 > 2147483647 || isNaN(data76)){
+const err135 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -2222,8 +2222,8 @@ vErrors.push(err135);
 }
 errors++;
 }
-if(!pattern9.test(data76)){
-const err136 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(data76 < 0 || isNaN(data76)){
+const err136 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -2233,8 +2233,12 @@ vErrors.push(err136);
 errors++;
 }
 }
-else {
-const err137 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+}
+if(data.orderingKey !== undefined){
+let data77 = data.orderingKey;
+if(typeof data77 === "string"){
+if(func2(data77) > 255){
+const err137 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -2243,11 +2247,8 @@ vErrors.push(err137);
 }
 errors++;
 }
-}
-if(data.data !== undefined){
-let data77 = data.data;
-if(!(data77 && typeof data77 == "object" && !Array.isArray(data77))){
-const err138 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+if(func2(data77) < 1){
+const err138 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -2256,10 +2257,8 @@ vErrors.push(err138);
 }
 errors++;
 }
-}
-if(data.documentId !== undefined){
-if(typeof data.documentId !== "string"){
-const err139 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+if(!pattern9.test(data77)){
+const err139 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -2269,9 +2268,8 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data.documentType !== undefined){
-if(typeof data.documentType !== "string"){
-const err140 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+else {
+const err140 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -2281,10 +2279,10 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data.documentAction !== undefined){
-let data80 = data.documentAction;
-if(typeof data80 !== "string"){
-const err141 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if(data.data !== undefined){
+let data78 = data.data;
+if(!(data78 && typeof data78 == "object" && !Array.isArray(data78))){
+const err141 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -2293,8 +2291,10 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(!(((data80 === "doc_created") || (data80 === "doc_edited")) || (data80 === "doc_deleted"))){
-const err142 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+}
+if(data.documentId !== undefined){
+if(typeof data.documentId !== "string"){
+const err142 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -2304,11 +2304,9 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data.idempotencyKey !== undefined){
-let data81 = data.idempotencyKey;
-if(typeof data81 === "string"){
-if(func2(data81) > 255){
-const err143 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.documentType !== undefined){
+if(typeof data.documentType !== "string"){
+const err143 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -2317,8 +2315,11 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(func2(data81) < 1){
-const err144 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.documentAction !== undefined){
+let data81 = data.documentAction;
+if(typeof data81 !== "string"){
+const err144 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -2327,8 +2328,8 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(!pattern9.test(data81)){
-const err145 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(!(((data81 === "doc_created") || (data81 === "doc_edited")) || (data81 === "doc_deleted"))){
+const err145 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -2338,8 +2339,11 @@ vErrors.push(err145);
 errors++;
 }
 }
-else {
-const err146 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(data.idempotencyKey !== undefined){
+let data82 = data.idempotencyKey;
+if(typeof data82 === "string"){
+if(func2(data82) > 255){
+const err146 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -2348,15 +2352,46 @@ vErrors.push(err146);
 }
 errors++;
 }
-}
-}
-else {
-const err147 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(func2(data82) < 1){
+const err147 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err147];
 }
 else {
 vErrors.push(err147);
+}
+errors++;
+}
+if(!pattern9.test(data82)){
+const err148 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+}
+else {
+const err149 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+}
+}
+else {
+const err150 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
 }
 errors++;
 }

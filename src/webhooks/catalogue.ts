@@ -90,6 +90,16 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
     description: 'An agent answers a caller of a queue.',
   },
   {
+    id: 'queue_agent_no_answer',
+    name: 'Queue Agent No Answer',
+    description: 'The phone of an agent rang for a caller of a queue, and the agent did not answer.',
+  },
+  {
+    id: 'queue_agent_complete',
+    name: 'Queue Agent Complete',
+    description: 'The talk of an agent with a caller of a queue is over.',
+  },
+  {
     id: 'channel_dtmf',
     name: 'Channel DTMF',
     description: 'A key is pressed during a call. The keys of a call may be a secret such as a PIN.',

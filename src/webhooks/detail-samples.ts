@@ -21,7 +21,7 @@ const parties = {
 const blind = { transferType: 'blind', transferTo: '1002' }
 const attended = { transferType: 'attended', transferTo: '1003', targetCallId: 'c-2d7a90b1c35e4f68' }
 const queue = { queueId: 'support' }
-const agent = { ...queue, ...other, agentId: 'agent-7', agentCallId: desk.callId }
+const agent = { ...queue, ...other, agentId: 'agent-7', agentCallId: desk.callId, agentNumber: '1001' }
 
 const recordingPath = '/var/lib/freeswitch/recordings/2030-01-15.12-00-00.wav'
 const conference = { name: 'weekly', member: '7' }
@@ -69,6 +69,16 @@ export const DETAIL_SAMPLES: readonly Sample[] = [
   },
   { hook: 'queue_agent_offer', ...caller, ...at(3), ...agent },
   { hook: 'queue_agent_answer', ...caller, ...at(10), ...agent, waitingSeconds: 8 },
+  { hook: 'queue_agent_no_answer', ...caller, ...at(18), ...agent, ringingMs: 15_000 },
+  {
+    hook: 'queue_agent_complete',
+    ...caller,
+    ...at(60),
+    ...agent,
+    waitingSeconds: 8,
+    talkingSeconds: 50,
+    reason: 'caller',
+  },
   { hook: 'channel_dtmf', ...caller, ...at(8), dtmfDigit: '1', dtmfDurationMs: 120 },
   { hook: 'recording_started', ...caller, ...at(9), path: recordingPath },
   {

@@ -69,6 +69,7 @@ const FIELDS: readonly (readonly [string, unknown, string, unknown])[] = [
   ['agentId', 'x', 'agent_id', 'x'],
   ['agentCallId', 'leg-d', 'agent_call_id', 'leg-d'],
   ['agentNumber', '1003', 'agent_number', '1003'],
+  ['talkingSeconds', 42, 'talking_seconds', 42],
   ['dtmfDigit', '#', 'dtmf_digit', '#'],
   ['dtmfDurationMs', 90, 'dtmf_duration_ms', 90],
   ['path', '/r/a.wav', 'path', '/r/a.wav'],

@@ -9,7 +9,7 @@ const OUTPUT: Readonly<Record<string, RegExp>> = {
   freeswitch:
     /^307 events published, 307 webhooks received: 61 channel_answer, 58 channel_bridge, 82 channel_create, 82 channel_destroy, 7 channel_hold, 2 channel_transferee, 2 channel_transferor, 6 channel_unhold, 7 missed_call$/m,
   asterisk:
-    /^341 events published, 341 webhooks received: 63 channel_answer, 65 channel_bridge, 87 channel_create, 87 channel_destroy, 6 channel_hold, 3 channel_transferee, 3 channel_transferor, 6 channel_unhold, 3 conference_join, 3 conference_leave, 9 missed_call, 2 parking, 1 queue_agent_answer, 1 queue_agent_offer, 1 queue_join, 1 queue_leave$/m,
+    /^342 events published, 342 webhooks received: 63 channel_answer, 65 channel_bridge, 87 channel_create, 87 channel_destroy, 6 channel_hold, 3 channel_transferee, 3 channel_transferor, 6 channel_unhold, 3 conference_join, 3 conference_leave, 9 missed_call, 2 parking, 1 queue_agent_answer, 1 queue_agent_complete, 1 queue_agent_offer, 1 queue_join, 1 queue_leave$/m,
   kamailio:
     /^272 events published, 272 webhooks received: 52 channel_answer, 52 channel_bridge, 77 channel_create, 77 channel_destroy, 7 channel_hold, 7 channel_unhold$/m,
 }

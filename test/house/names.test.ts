@@ -17,7 +17,10 @@ const VALUES =
 const FOREIGN: readonly (readonly [RegExp, RegExp])[] = [
   [/^adapters\/storage\/postgres\//, /^(application_name|\w+_timeout|idle_\w+|client_encoding)$/],
   [/^adapters\/cli\/program-gauges\.ts$/, /^heap_size_limit$/],
-  [/^adapters\/storage\/sqlite\//, /^(user_version|application_id|journal_mode|auto_vacuum|quick_check|page_size)$/],
+  [
+    /^adapters\/storage\/sqlite\//,
+    /^(user_version|application_id|journal_mode|auto_vacuum|quick_check|page_size)$/,
+  ],
 ]
 
 /** Removes the text of template literals (mostly SQL) and keeps the expressions inside `${}`. */

@@ -89,6 +89,8 @@ describe('the types of publish', () => {
       queue_leave: true,
       queue_agent_offer: true,
       queue_agent_answer: true,
+      queue_agent_no_answer: true,
+      queue_agent_complete: true,
       channel_dtmf: true,
       recording_started: true,
       recording_ready: true,

@@ -21,6 +21,8 @@ const kinds = [
   'queue_leave',
   'queue_agent_offer',
   'queue_agent_answer',
+  'queue_agent_no_answer',
+  'queue_agent_complete',
   'channel_dtmf',
   'recording_started',
   'recording_ready',

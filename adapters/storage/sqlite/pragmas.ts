@@ -45,7 +45,8 @@ export function enableIncrementalVacuum(db: SqliteHandle): void {
 
 /** Whether free pages can be given back to the disk. */
 export function hasIncrementalVacuum(db: SqliteHandle): boolean {
-  return (db.prepare('PRAGMA auto_vacuum').get() as { auto_vacuum: number }).auto_vacuum === 2
+  const row = db.prepare('select auto_vacuum as mode from pragma_auto_vacuum').get()
+  return (row as { readonly mode: number }).mode === 2
 }
 
 /**

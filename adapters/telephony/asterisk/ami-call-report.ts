@@ -29,6 +29,8 @@ const QUEUE: Readonly<Record<string, OptionalHook>> = {
   QueueCallerLeave: 'queue_leave',
   AgentCalled: 'queue_agent_offer',
   AgentConnect: 'queue_agent_answer',
+  AgentRingNoAnswer: 'queue_agent_no_answer',
+  AgentComplete: 'queue_agent_complete',
 }
 
 const CONFERENCE: Readonly<Record<string, OptionalHook>> = {
@@ -88,7 +90,8 @@ export function parseAmiReport(message: AmiMessage, channelOf: ChannelOf): AmiRe
     if (!parkee) return 'no ParkeeUniqueid'
     return { kind: 'noted', channel: parkee, notes: { timedOutSlot: message.get('ParkingSpace') ?? '' } }
   }
-  const channel = channelOf('')
+  // Of a caller who hangs up, the end of the talk names only the agent.
+  const channel = channelOf('') ?? (event === 'AgentComplete' ? channelOf('Dest') : undefined)
   // A mailbox can change without a channel.
   if (!channel) return event === 'MessageWaiting' ? undefined : 'no Uniqueid'
   const queueHook = QUEUE[event]
@@ -151,13 +154,16 @@ function parseParking(
 }
 
 function reportOfQueue(message: AmiMessage, hook: OptionalHook, channel: Channel): CallReport {
-  const hasAgent = hook === 'queue_agent_offer' || hook === 'queue_agent_answer'
+  const hasAgent = hook.startsWith('queue_agent_')
   const details = definedDetails({
     queueId: message.get('Queue'),
     queuePosition: countOf(message, 'Position'),
     waitingSeconds: countOf(message, 'HoldTime'),
     agentId: hasAgent ? (message.get('MemberName') ?? message.get('Interface')) : undefined,
     agentCallId: hasAgent ? message.get('DestUniqueid') : undefined,
+    ringingMs: hook === 'queue_agent_no_answer' ? countOf(message, 'RingTime') : undefined,
+    talkingSeconds: countOf(message, 'TalkTime'),
+    reason: message.get('Reason'),
   })
   return { hook, channel, details }
 }

@@ -73,7 +73,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     if (targetCallId !== undefined) completed.targetCallId = idOfPhone(targetCallId)
     if (agentCallId !== undefined) {
       completed.agentCallId = idOfPhone(agentCallId)
-      completed.otherLegCallId = completed.agentCallId
+      if (completed.agentCallId !== leg.id) completed.otherLegCallId = completed.agentCallId
       Object.assign(completed, agentDetails(legs.get(completed.agentCallId)))
     }
     if (bridgeId !== undefined) {
@@ -119,7 +119,11 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
         const isNeeded = hooks.has(hook) || (isOfQueue && hooks.has('queue_leave'))
         const leg = isNeeded ? legs.track(channel, atMs, 'updated') : undefined
         // The keys of a phone pass through the Local channels behind it.
-        const phone = leg && (hook === 'channel_dtmf' && leg.isInternal ? undefined : phoneOf(leg))
+        const reportedPhone = leg && (hook === 'channel_dtmf' && leg.isInternal ? undefined : phoneOf(leg))
+        const isAgent = leg !== undefined && leg.id === report.details.agentCallId
+        // The leg of the agent stands for that of a caller who has hung up.
+        const caller = isAgent && reportedPhone ? legs.get(legs.otherPhone(reportedPhone)) : undefined
+        const phone = caller ?? reportedPhone
         if (!phone) continue
         advance(phone, atMs)
         if (isOfQueue) addOfQueue(phone, report, atMs)

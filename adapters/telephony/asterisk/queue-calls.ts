@@ -74,7 +74,8 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
     if (!held) return
     offers.delete(halfId)
     if (legs.get(held.leg.id) !== held.leg) return
-    publish(held.leg, 'queue_agent_offer', { ...held.details, ...agentDetails(phone) }, held.atMs)
+    const other = phone ? { agentCallId: phone.id, otherLegCallId: phone.id } : {}
+    publish(held.leg, 'queue_agent_offer', { ...held.details, ...other, ...agentDetails(phone) }, held.atMs)
   }
 
   const flushLeave: QueueCalls['flushLeave'] = (leg, reason, waitingSeconds) => {
@@ -118,13 +119,9 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
   }
 }
 
-/** Returns the leg and the number of an agent's phone. */
+/** Returns the number of an agent's phone. */
 export function agentDetails(phone: Leg | undefined): CallDetails {
   if (!phone || phone.isInternal) return {}
   const agentNumber = phone.parties?.calleeNumber ?? phone.ownNumber
-  return {
-    agentCallId: phone.id,
-    otherLegCallId: phone.id,
-    ...(agentNumber === undefined ? {} : { agentNumber }),
-  }
+  return agentNumber === undefined ? {} : { agentNumber }
 }

@@ -50,6 +50,8 @@ const SUBCLASSES: Partial<Record<OptionalHook, string>> = {
   queue_leave: CALLCENTER,
   queue_agent_offer: CALLCENTER,
   queue_agent_answer: CALLCENTER,
+  queue_agent_no_answer: CALLCENTER,
+  queue_agent_complete: CALLCENTER,
   conference_join: CONFERENCE,
   conference_leave: CONFERENCE,
 }
@@ -208,15 +210,20 @@ const CANCEL_REASONS: Readonly<Record<string, CallDetails['queueLeaveReason']>> 
   EXIT_WITH_KEY: 'key',
 }
 
+/** Causes of an agent's leg whose agent had no time to answer. */
+const NOT_MISSED: ReadonlySet<string> = new Set(['ORIGINATOR_CANCEL', 'LOSE_RACE', 'PICKED_OFF'])
+
+/** The time between two times of the event, in whole seconds of the Unix epoch; `undefined`: one of them is absent. */
+function secondsBetween(event: EslEvent, fromName: string, toName: string): number | undefined {
+  const [from, to] = [countOf(event.header(fromName)), countOf(event.header(toName))]
+  return from === undefined || to === undefined ? undefined : Math.max(0, to - from)
+}
+
 function queueReports(event: EslEvent): readonly CallReport[] {
   const uuids = idsOf(event.header('CC-Member-Session-UUID'))
   const queueId = event.header('CC-Queue')
   const agentId = event.header('CC-Agent')
-  const joinedAt = countOf(event.header('CC-Member-Joined-Time'))
-  const waitedUntil = (name: string) => {
-    const until = countOf(event.header(name))
-    return until === undefined || joinedAt === undefined ? undefined : Math.max(0, until - joinedAt)
-  }
+  const waitedUntil = (name: string) => secondsBetween(event, 'CC-Member-Joined-Time', name)
   const report = (hook: OptionalHook, details: Parameters<typeof definedDetails>[0] = {}): CallReport => ({
     hook,
     uuids,
@@ -234,6 +241,20 @@ function queueReports(event: EslEvent): readonly CallReport[] {
         report('queue_leave', { queueLeaveReason: 'answered', waitingSeconds }),
         report('queue_agent_answer', { agentId, agentCallId, otherLegCallId: agentCallId, waitingSeconds }),
       ]
+    }
+    case 'bridge-agent-fail': {
+      // The caller left first, or another agent answered.
+      if (NOT_MISSED.has(event.header('CC-Hangup-Cause') ?? '')) return []
+      const seconds = secondsBetween(event, 'CC-Agent-Called-Time', 'CC-Agent-Aborted-Time')
+      const ringingMs = seconds === undefined ? undefined : seconds * 1000
+      return [report('queue_agent_no_answer', { agentId, ringingMs })]
+    }
+    case 'bridge-agent-end': {
+      const agentUuid = event.header('CC-Agent-UUID')
+      const waitingSeconds = waitedUntil('CC-Agent-Answered-Time')
+      const talkingSeconds = secondsBetween(event, 'CC-Agent-Answered-Time', 'CC-Bridge-Terminated-Time')
+      const leg = { agentId, agentCallId: agentUuid, otherLegCallId: agentUuid }
+      return [report('queue_agent_complete', { ...leg, waitingSeconds, talkingSeconds })]
     }
     case 'member-queue-end': {
       // Of an answered caller it comes only when the conversation is over.

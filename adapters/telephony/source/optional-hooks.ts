@@ -17,6 +17,8 @@ export const OPTIONAL_HOOKS = [
   'queue_leave',
   'queue_agent_offer',
   'queue_agent_answer',
+  'queue_agent_no_answer',
+  'queue_agent_complete',
   'recording_started',
   'recording_ready',
   'conference_join',
@@ -78,6 +80,8 @@ export type CallDetails = Pick<
   | 'agentId'
   | 'agentCallId'
   | 'agentNumber'
+  | 'talkingSeconds'
+  | 'ringingMs'
   | 'dtmfDigit'
   | 'dtmfDurationMs'
   | 'path'

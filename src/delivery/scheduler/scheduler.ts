@@ -97,6 +97,8 @@ export function createScheduler(caps: Caps): Scheduler {
   let probeStarts: TokenBucket | undefined
   /** When the next probe may start, if some had to wait for that; store time, ms. */
   let nextProbeMs: number | undefined
+  /** Store time of the last `next`, ms. */
+  let selectedMs = Number.NEGATIVE_INFINITY
 
   /** A due endpoint waits for a slot, or for a socket of the probes. */
   function queueDue(endpoint: ScheduledEndpoint, now: number): void {
@@ -148,6 +150,8 @@ export function createScheduler(caps: Caps): Scheduler {
     if (dueMs === IDLE && !registry.find(input.webhookId)) return
     const endpoint = registry.upsert(input)
     endpoint.dueMs = dueMs
+    // Nothing that is not due may wait for a slot: nobody would look again when it is due.
+    if (endpoint.queue && endpoint.queue !== probed && dueMs > selectedMs) unqueue(endpoint)
     requeue(endpoint)
   }
 
@@ -159,6 +163,7 @@ export function createScheduler(caps: Caps): Scheduler {
   return {
     update,
     next(now, free, prefetch = 0) {
+      selectedMs = now
       scanOverdue(now)
       delayQueue.takeDue(now, (endpoint) => queueDue(endpoint, now))
       const selections = nextProbes(now)

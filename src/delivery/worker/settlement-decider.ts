@@ -59,8 +59,6 @@ export interface DecidedSettlement {
   readonly reports?: true
 }
 
-/** Internal faults are logged at most once in this period, ms. */
-
 const OUTAGE_BEGAN =
   'no receiver of this network answers: this node seems to be cut off from it, and attempts without an answer are not charged'
 const OUTAGE_ENDED = 'a receiver of this network answers again'

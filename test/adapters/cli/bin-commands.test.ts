@@ -14,7 +14,9 @@ describe('the commands of the built program', () => {
     expect([created.code, created.stderr]).toEqual([0, ''])
     const { id } = JSON.parse(created.stdout)
     const listed = await hookswitch(['webhooks', 'list'], { env }).ended
-    expect(listed.stdout).toBe(`${id}\tCalls\tall\thttp://127.0.0.1:9/\ttrue\tok\n`)
+    expect(listed.stdout).toBe(
+      `ID\tNAME\tHOOK\tURI\tENABLED\tHEALTH\n${id}\tCalls\tall\thttp://127.0.0.1:9/\ttrue\tok\n`,
+    )
     expect((await hookswitch(['webhooks', 'get', 'nope'], { env }).ended).code).toBe(4)
     expect(
       (await hookswitch(['webhooks', 'list'], { env: { ...env, HOOKSWITCH_API_KEY: 'wrong' } }).ended).code,

@@ -115,7 +115,9 @@ describe.each(['memory', 'sqlite'] as const)('an operator with commands, store %
       { level: 'info', webhookId: webhook.id, accountId: id },
     ])
     const selection = ['replay', webhook.id, '--from', '1h', '--state', 'exhausted']
-    expect(await documents([...selection, '--dry-run', ...below])).toEqual([{ count: 10, webhooks: 1, accounts: 1 }])
+    expect(await documents([...selection, '--dry-run', ...below])).toEqual([
+      { count: 10, webhooks: 1, accounts: 1 },
+    ])
     const waited = await run([...selection, '--wait', '--json', ...below])
     const replayed = JSON.parse(waited.stdout)
     expect(replayed).toMatchObject({ account_id: id, state: 'completed', count: 10, replayed: 10 })

@@ -15,7 +15,7 @@ const assets = files.filter((name) => /\.(js|css)$/.test(name))
 const first = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => name!)
 
 describe('the built page', () => {
-  it('stays within its budgets: 40 KB of script and 6 KB of style at first, 130 KB in all, gzipped', () => {
+  it('stays within its budgets: 41 KB of script and 6 KB of style at first, 132 KB in all, gzipped', () => {
     const scripts = sizeOf(first.filter((name) => name.endsWith('.js')))
     const styles = sizeOf(first.filter((name) => name.endsWith('.css')))
     const all = sizeOf(assets)
@@ -24,9 +24,9 @@ describe('the built page', () => {
     )
     expect(scripts).toBeGreaterThan(0)
     expect(styles).toBeGreaterThan(0)
-    expect(scripts).toBeLessThanOrEqual(40_000)
+    expect(scripts).toBeLessThanOrEqual(41_000)
     expect(styles).toBeLessThanOrEqual(6_000)
-    expect(all).toBeLessThanOrEqual(130_000)
+    expect(all).toBeLessThanOrEqual(132_000)
   })
 
   it('has a hash in every name', () => {

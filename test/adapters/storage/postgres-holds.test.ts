@@ -61,7 +61,11 @@ describe.skipIf(!server)('a hold on PostgreSQL', { timeout: 60_000 }, () => {
     // The node that did not set it ends it.
     await second.hs.operator.release()
     await first.learns('nothing is held any more')
-    await until(() => first.sent().length + second.sent().length === 2)
+    await until(async () => {
+      // A node reads what another one has accepted once a second.
+      for (const { clock } of [first, second]) await clock.advance(1_000)
+      return first.sent().length + second.sent().length === 2
+    })
     expect([...first.sent(), ...second.sent()].sort()).toEqual(['a', 'b'])
   })
 })

@@ -55,6 +55,7 @@ describe('an AMI message', () => {
     const names = new Set(ofOtherClasses.map((text) => eventNameOf(Buffer.from(text))))
     expect([...names].sort()).toEqual([
       'AgentCalled',
+      'AgentComplete',
       'AgentConnect',
       'DTMFEnd',
       'QueueCallerJoin',

@@ -155,6 +155,8 @@ describe('what Asterisk reports of a call', () => {
       'queue_agent_offer 1795174219.92',
       'queue_leave 1795174219.92',
       'queue_agent_answer 1795174219.92',
+      // The caller had hung up.
+      'queue_agent_complete 1795174220.93',
     ])
     expect(events[0]).toMatchObject({ queueId: 'support', queuePosition: 1 })
     const agent = { agentId: 'Support Agent', agentCallId: '1795174220.93', otherLegCallId: '1795174220.93' }
@@ -259,7 +261,9 @@ describe('what Asterisk reports of a call', () => {
       ['queue_agent_offer', 'Carol', '1003', '1795836416.88'],
       ['queue_agent_offer', 'Bob', '1002', '1795836416.89'],
       ['queue_agent_answer', 'Carol', '1003', '1795836416.88'],
+      ['queue_agent_complete', 'Carol', '1003', '1795836416.88'],
     ])
+    expect(phones.at(-1)).toMatchObject({ waitingSeconds: 1, talkingSeconds: 1, reason: 'caller' })
     const leave = events.findIndex(({ hook }) => hook === 'queue_leave')
     expect(events[leave]).toMatchObject({ queueLeaveReason: 'answered', waitingSeconds: 1 })
     expect(events[leave + 1]?.hook).toBe('queue_agent_answer')
@@ -285,6 +289,11 @@ describe('what Asterisk reports of a call', () => {
       ({ hook, direction }) => hook === 'channel_destroy' && direction === 'outbound',
     )
     expect(agents.map(({ hangupCause }) => hangupCause)).toEqual(['NO_ANSWER', 'NO_ANSWER'])
+    const missed = events.filter(({ hook }) => hook === 'queue_agent_no_answer')
+    expect(missed.map(({ agentNumber, ringingMs }) => [agentNumber, ringingMs])).toEqual([
+      ['1003', 5_000],
+      ['1002', 5_000],
+    ])
   })
 
   it('of a queue whose caller hangs up is an abandoned call', () => {

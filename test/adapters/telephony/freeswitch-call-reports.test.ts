@@ -186,7 +186,27 @@ describe('what FreeSWITCH reports of a call', () => {
     ).toEqual([])
   })
 
+  it('of an agent who does not answer has how long the phone rang, unless the caller left or another one answered', () => {
+    const failed = (cause: string) =>
+      queue('bridge-agent-fail', 20, {
+        'CC-Agent': '1007@default',
+        'CC-Hangup-Cause': cause,
+        'CC-Agent-Called-Time': '1795173740',
+        'CC-Agent-Aborted-Time': '1795173755',
+      })
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      failed('NO_ANSWER'),
+      failed('ORIGINATOR_CANCEL'),
+      failed('LOSE_RACE'),
+    )
+    expect(events).toMatchObject([
+      { hook: 'queue_agent_no_answer', callId: 'a', agentId: '1007@default', ringingMs: 15_000 },
+    ])
+  })
+
   it('of a queue is the whole way of a caller to an agent', () => {
+    const times = { 'CC-Member-Joined-Time': '1795173739', 'CC-Agent-Answered-Time': '1795173747' }
     const events = reportsOf(
       of('CHANNEL_CREATE', 'a', 0),
       queue('member-queue-start', 1),
@@ -194,8 +214,13 @@ describe('what FreeSWITCH reports of a call', () => {
       queue('bridge-agent-start', 9, {
         'CC-Agent': '1007@default',
         'CC-Agent-UUID': 'b',
-        'CC-Member-Joined-Time': '1795173739',
-        'CC-Agent-Answered-Time': '1795173747',
+        ...times,
+      }),
+      queue('bridge-agent-end', 89, {
+        'CC-Agent': '1007@default',
+        'CC-Agent-UUID': 'b',
+        ...times,
+        'CC-Bridge-Terminated-Time': '1795173830',
       }),
       queue('member-queue-end', 90, { 'CC-Cause': 'Terminated' }),
     )
@@ -205,8 +230,9 @@ describe('what FreeSWITCH reports of a call', () => {
       { hook: 'queue_agent_offer', ...common, agentId: '1007@default' },
       { hook: 'queue_leave', ...common, queueLeaveReason: 'answered', waitingSeconds: 8 },
       { hook: 'queue_agent_answer', ...common, agentCallId: 'b', otherLegCallId: 'b', waitingSeconds: 8 },
+      { hook: 'queue_agent_complete', ...common, agentCallId: 'b', waitingSeconds: 8, talkingSeconds: 83 },
     ])
-    expect(events).toHaveLength(4)
+    expect(events).toHaveLength(5)
   })
 
   it.each([

@@ -6,6 +6,9 @@ import { createAccounts, forEachConcurrently, setUpConcurrency, startInstance } 
 import { withProgressTimeout } from './progress-timeout.js'
 
 const ACCOUNTS = 20
+/** Few enough for a slow machine: what waits for a connection for 5 s is refused. */
+const ACCOUNTS_AT_ONCE = 200
+const CONNECTIONS = 8
 /** Above what a run sends to one webhook: nothing is removed meanwhile. */
 const ATTEMPTS_PER_WEBHOOK = 100_000
 
@@ -73,8 +76,8 @@ handleRequests(
     async createAccounts({ location, count }) {
       hs ??= await startInstance(location)
       const numbers = Array.from({ length: count }, (_, number) => `many-${number}`)
-      for (let first = 0; first < count; first += 10_000) {
-        const part = numbers.slice(first, first + 10_000)
+      for (let first = 0; first < count; first += ACCOUNTS_AT_ONCE) {
+        const part = numbers.slice(first, first + ACCOUNTS_AT_ONCE)
         await hs.accounts.ensure(
           part.map((id) => ({
             id,
@@ -88,7 +91,7 @@ handleRequests(
         numbers,
         (id) =>
           hs.webhooks.create(id, { name: 'Calls', uri: 'https://hooks.example.com/calls', hook: 'all' }),
-        setUpConcurrency(location),
+        Math.min(CONNECTIONS, setUpConcurrency(location)),
       )
     },
     /** Bytes of the objects of this thread, once the node is idle. */

@@ -185,6 +185,18 @@ describe('the scheduler', () => {
     expect(select(scheduler, 1000, 500)).toEqual([])
   })
 
+  it('looks at an endpoint again when it is due, if it was selected before anything of it was', () => {
+    for (const create of [createFastScheduler, createObservedScheduler]) {
+      const scheduler = create(CAPS)
+      scheduler.update(ready('w1', 1_000))
+      expect(scheduler.next(1_000, 500).map(({ webhookId }) => webhookId)).toEqual(['w1'])
+      scheduler.update(ready('w1', 5_000))
+      expect(scheduler.nextDueMs()).toBe(5_000)
+      expect(scheduler.next(4_999, 500)).toEqual([])
+      expect(scheduler.next(5_000, 500).map(({ webhookId }) => webhookId)).toEqual(['w1'])
+    }
+  })
+
   it('removes an endpoint with nothing waiting and nothing in flight', () => {
     const scheduler = createFastScheduler(CAPS)
     scheduler.update(ready('w', 0))

@@ -82,7 +82,7 @@ export const mutants = [
   {
     what: 'Asterisk: queue_agent_answer does not name the agent',
     file: AMI,
-    find: "hook === 'queue_agent_offer' || hook === 'queue_agent_answer'",
+    find: "hook.startsWith('queue_agent_')",
     replace: "hook === 'queue_agent_offer'",
     ...ofAsterisk,
   },

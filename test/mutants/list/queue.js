@@ -188,6 +188,13 @@ export const mutants = [
     tests: [SCHEDULER],
   },
   {
+    what: 'an endpoint that was selected before anything of it was due waits for a slot that nobody gives it',
+    file: 'src/delivery/scheduler/scheduler.ts',
+    find: 'dueMs > selectedMs) unqueue(endpoint)',
+    replace: 'dueMs === IDLE) unqueue(endpoint)',
+    tests: [SCHEDULER],
+  },
+  {
     what: 'probes have no limit',
     file: 'src/delivery/scheduler/scheduler.ts',
     find: ' && probes + selections.length < caps.probes',

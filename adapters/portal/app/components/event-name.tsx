@@ -26,6 +26,8 @@ const ICONS: Readonly<Record<string, IconName>> = {
   queue_join: 'queue',
   queue_agent_offer: 'queue',
   queue_agent_answer: 'queue',
+  queue_agent_no_answer: 'missed',
+  queue_agent_complete: 'queue',
   queue_leave: 'queue',
   object: 'user',
   webhook_paused: 'link',

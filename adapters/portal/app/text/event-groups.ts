@@ -23,7 +23,14 @@ const GROUPS = {
     'recording_ready',
   ],
   unanswered: ['missed_call', 'voicemail_new'],
-  queues: ['queue_join', 'queue_agent_offer', 'queue_agent_answer', 'queue_leave'],
+  queues: [
+    'queue_join',
+    'queue_agent_offer',
+    'queue_agent_no_answer',
+    'queue_agent_answer',
+    'queue_agent_complete',
+    'queue_leave',
+  ],
   accounts: ['device_registered', 'device_unregistered', 'object'],
   webhooks: [
     'webhook_paused',

@@ -18,15 +18,19 @@ const newestOf = (
 
 export const callIndexStatements = (s: string) =>
   ({
-    /** Takes the lock of the table before the snapshot: after an erasure it sees that the events are gone. */
+    /**
+     * Takes the lock of the table before the snapshot: after an erasure it sees that the events are gone. Rows are numbered in the
+     * order of the batch, whatever the join.
+     */
     putEvents: {
       name: 'call_index_put_events',
       text: `insert into ${s}.unwanted_event
           (id, account_id, call_id, hook, source, sequence, is_internal, timestamp_ms, accepted_ms)
-        select u.* from unnest(
+        select u.id, u.account_id, u.call_id, u.hook, u.source, u.sequence, u.is_internal, u.timestamp_ms, u.accepted_ms
+        from unnest(
             $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::bool[], $8::float8[], $9::float8[]
-          ) u (id, account_id, call_id, hook, source, sequence, is_internal, timestamp_ms, accepted_ms)
-        where exists (select from ${s}.event e where e.id = u.id)
+          ) with ordinality u (id, account_id, call_id, hook, source, sequence, is_internal, timestamp_ms, accepted_ms, i)
+        where exists (select from ${s}.event e where e.id = u.id) order by u.i
         on conflict (id) do nothing`,
     },
     putNumbers: {
@@ -34,8 +38,8 @@ export const callIndexStatements = (s: string) =>
       text: `insert into ${s}.call_number (number, account_id, call_id, source, accepted_ms)
         select u.number, u.account_id, u.call_id, u.source, u.accepted_ms
         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[])
-          u (number, account_id, call_id, source, accepted_ms, event_id)
-        where exists (select from ${s}.event e where e.id = u.event_id)`,
+          with ordinality u (number, account_id, call_id, source, accepted_ms, event_id, i)
+        where exists (select from ${s}.event e where e.id = u.event_id) order by u.i`,
     },
     eventById: {
       name: 'call_index_event',
