@@ -631,7 +631,7 @@ export interface Why {
       readonly happened_at: string
       /** When it was accepted. */
       readonly accepted_at: string
-      /** What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown. */
+      /** What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown, and for those who are no operators. */
       readonly source?: string
     }>
   }
@@ -661,7 +661,7 @@ export interface WhyCall {
     readonly happened_at: string
     /** When it was accepted. */
     readonly accepted_at: string
-    /** What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown. */
+    /** What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown, and for those who are no operators. */
     readonly source?: string
     /** Whether any webhook matched. */
     readonly wanted: boolean

@@ -13,7 +13,12 @@ import { toIsoTime } from '../values/iso-time.js'
 import { foundDeliveryJson } from './delivery-json.js'
 import type { JsonObject } from './webhook-json.js'
 
-type Names = ReadonlyMap<string, string>
+interface Reader {
+  /** Of accounts by id; those that were removed are missing. */
+  readonly names: ReadonlyMap<string, string>
+  /** Shows from which source an event came: its address is one inside the platform. */
+  readonly isOperator: boolean
+}
 
 const reasonJson = (why: UnmatchedReason): JsonObject => ({ why, explain: unmatchedSentence(why) })
 
@@ -22,14 +27,14 @@ const whyDeliveryJson = ({ delivery, webhookName, explanation }: WhyDelivery): J
   hook_name: webhookName,
 })
 
-const eventJson = (event: WhyEvent): JsonObject => ({
+const eventJson = (event: WhyEvent, { isOperator }: Reader): JsonObject => ({
   id: event.id,
   call_id: event.callId,
   hook: event.hook,
   sequence: event.sequence,
   happened_at: toIsoTime(event.timestampMs),
   accepted_at: toIsoTime(event.acceptedMs),
-  source: event.source,
+  source: isOperator ? event.source : undefined,
   wanted: event.isWanted,
   deliveries: event.deliveries.map(whyDeliveryJson),
   unmatched: event.unmatched.map(({ why, count, webhooks }) => ({
@@ -39,15 +44,18 @@ const eventJson = (event: WhyEvent): JsonObject => ({
   })),
 })
 
-const whyCallJson = ({ accountId, callId, events, isTruncated }: WhyCall, names: Names): JsonObject => ({
+const whyCallJson = ({ accountId, callId, events, isTruncated }: WhyCall, reader: Reader): JsonObject => ({
   account_id: accountId,
-  account_name: names.get(accountId),
+  account_name: reader.names.get(accountId),
   call_id: callId,
-  events: events.map(eventJson),
+  events: events.map((event) => eventJson(event, reader)),
   truncated: isTruncated,
 })
 
-function whyWebhookJson({ webhook, deliveries, unwanted }: WhyWebhook, names: Names): JsonObject {
+function whyWebhookJson(
+  { webhook, deliveries, unwanted }: WhyWebhook,
+  { names, isOperator }: Reader,
+): JsonObject {
   const { id, accountId, settings, disableReason, deletedMs } = webhook
   return {
     id,
@@ -67,7 +75,7 @@ function whyWebhookJson({ webhook, deliveries, unwanted }: WhyWebhook, names: Na
       sequence: event.sequence,
       happened_at: toIsoTime(event.timestampMs),
       accepted_at: toIsoTime(event.acceptedMs),
-      source: event.source,
+      source: isOperator ? event.source : undefined,
     })),
   }
 }
@@ -78,19 +86,19 @@ export const accountsOfReport = ({ calls, otherCalls, webhook }: WhyReport): rea
   ...(webhook ? [webhook.webhook.accountId] : []),
 ]
 
-/** Returns the JSON of a report. @param names of accounts by id; those that were removed are missing */
+/** Returns the JSON of a report. */
 export const whyJson = (
   { calls, otherCalls, delivery, webhook, isTruncated }: WhyReport,
-  names: Names,
+  reader: Reader,
 ): JsonObject => ({
-  calls: calls.map((call) => whyCallJson(call, names)),
+  calls: calls.map((call) => whyCallJson(call, reader)),
   other_calls: otherCalls.map(({ accountId, callId, acceptedMs }) => ({
     account_id: accountId,
-    account_name: names.get(accountId),
+    account_name: reader.names.get(accountId),
     call_id: callId,
     accepted_at: toIsoTime(acceptedMs),
   })),
   delivery: delivery && whyDeliveryJson(delivery),
-  webhook: webhook && whyWebhookJson(webhook, names),
+  webhook: webhook && whyWebhookJson(webhook, reader),
   truncated: isTruncated,
 })

@@ -140,14 +140,17 @@ describe.each(STORES)('why, %s', (_, make) => {
     const settings = { uri: receiver.url('/hook'), hook: 'channel_create', retries: 0 }
     await hs.webhooks.create('parent', { ...settings, name: 'above', includeSubaccounts: true })
     await hs.webhooks.create('child', { ...settings, name: 'own' })
-    await hs.publish({ hook: 'channel_create', accountId: 'child', callId: 'leg-1', from: '1001@x' })
-    await hs.publish({ hook: 'channel_answer', accountId: 'child', callId: 'leg-1', from: '1001@x' })
+    const call = { accountId: 'child', callId: 'leg-1', from: '1001@x' }
+    const source = 'asterisk 10.0.0.1:5038'
+    await hs.publish({ ...call, hook: 'channel_create' }, { source })
+    await hs.publish({ ...call, hook: 'channel_answer' }, { source })
     const { token: child } = await hs.auth.signIn({ apiKey: 'c'.repeat(64) })
     const { token: other } = await hs.auth.signIn({ apiKey: 'o'.repeat(64) })
     for (const q of ['leg-1', '1001']) {
       const [own] = (await ask(service, q, 'child', child)).calls
       expect(own.events.map(({ wanted }: { wanted: boolean }) => wanted)).toEqual([true, false])
       expect(JSON.stringify(own)).not.toContain('above')
+      expect(JSON.stringify(own)).not.toContain('10.0.0.1')
       expect((await ask(service, q, 'other', other)).calls).toEqual([])
     }
     // What the webhook above got, and nothing that no webhook wanted.
@@ -156,6 +159,7 @@ describe.each(STORES)('why, %s', (_, make) => {
     expect(JSON.stringify(above)).not.toContain('own')
     const everything = await ask(service, 'leg-1')
     expect(everything.calls[0].events[0].deliveries).toHaveLength(2)
+    expect(everything.calls[0].events[0].source).toBe(source)
     for (const [path, token] of [
       ['/v1/accounts/child/why', other],
       ['/v1/system/why', child],

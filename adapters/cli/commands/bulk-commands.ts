@@ -59,10 +59,13 @@ export function hostFlag(context: CommandContext): string | undefined {
   return host
 }
 
+export const deliveriesText = (count: number) => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
+const webhooksText = (count: number) => `${count} ${count === 1 ? 'webhook' : 'webhooks'}`
+
 /** `120 deliveries of 7 webhooks of 3 accounts`. */
 const countsText = ({ webhooks, accounts, deliveries }: WebhookCounts): string =>
-  `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'} of ${webhooks} ` +
-  `${webhooks === 1 ? 'webhook' : 'webhooks'} of ${accounts} ${accounts === 1 ? 'account' : 'accounts'}`
+  `${deliveriesText(deliveries)} of ${webhooksText(webhooks)} ` +
+  `of ${accounts} ${accounts === 1 ? 'account' : 'accounts'}`
 
 /** Requires `--yes`, and says what would be done. @throws `InvalidOption` */
 export async function confirmCounts(
@@ -136,10 +139,10 @@ async function runJob(
   const started = (await client.startJob({ data: { action, ...selection } })).data as WebhookJob
   if (!isWaiting) return context.output.document(started)
   const job = await waitForEnd(context, started, {
-    name: `job ${started.id}: ${started.count} webhooks`,
+    name: `job ${started.id}: ${webhooksText(started.count)}`,
     cancel: `hookswitch jobs cancel ${started.id}`,
     read: async () => (await client.readJob({ jobId: started.id })).data,
-    progressOf: ({ changed, count: total }) => `${changed} of ${total} webhooks ${verb}`,
+    progressOf: ({ changed, count: total }) => `${changed} of ${webhooksText(total)} ${verb}`,
   })
   await context.output.document(job)
   if (job.state === 'cancelled') throw new CommandFailed(1)

@@ -2,7 +2,16 @@
 import type { HookswitchClient, ReplayCount, ReplayJob, ReplaySelection } from 'hookswitch/client'
 import { defined, wrongFlag } from '../read-flags.js'
 import { callCommand, listCommand } from './api-commands.js'
-import { ALL, confirmCounts, DRY_RUN, HOST, hostFlag, WAIT, waitForEnd } from './bulk-commands.js'
+import {
+  ALL,
+  confirmCounts,
+  DRY_RUN,
+  deliveriesText,
+  HOST,
+  hostFlag,
+  WAIT,
+  waitForEnd,
+} from './bulk-commands.js'
 import { type Command, type CommandContext, CommandFailed, type Flag, type Operand } from './command.js'
 import { FROM, PENDING, RESULT, STATE, TO } from './delivery-commands.js'
 import type { Column } from './table.js'
@@ -101,7 +110,7 @@ const readJob = async (client: HookswitchClient, replayId: string, isOfAll: bool
 async function waitForReplay(context: CommandContext, started: ReplayJob): Promise<ReplayJob> {
   const isOfAll = context.has('all')
   const job = await waitForEnd(context, started, {
-    name: `replay ${started.id}: ${started.count} deliveries`,
+    name: `replay ${started.id}: ${deliveriesText(started.count)}`,
     cancel: `hookswitch replays cancel ${started.id}${isOfAll ? ' --all' : ''}`,
     read: () => readJob(context.client(), started.id, isOfAll),
     progressOf: ({ replayed, count }) => `${replayed} of ${count} repeated`,

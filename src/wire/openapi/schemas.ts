@@ -381,7 +381,7 @@ const whyEvent = {
   happened_at: isoTime('When it happened.'),
   accepted_at: acceptedAt,
   source: text(
-    'What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown.',
+    'What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown, and for those who are no operators.',
   ),
 }
 const requiredWhyEvent = ['id', 'call_id', 'hook', 'sequence', 'happened_at', 'accepted_at']

@@ -91,6 +91,9 @@ describe('a command over many webhooks', () => {
     const done = await run(['webhooks', 'resume', '--all', '--yes', '--wait', '--json'], looks)
     expect([done.code, JSON.parse(done.stdout).state]).toEqual([0, 'completed'])
     expect(done.stderr).toBe('hookswitch: job j1: 7 webhooks\nhookswitch: 7 of 7 webhooks resumed\n')
+    const single = { count: 1, changed: 1, state: 'completed' }
+    const { stderr } = await run(['webhooks', 'resume', '--all', '--yes', '--wait'], [single])
+    expect(stderr).toContain('1 of 1 webhook resumed')
     const cancelled = await run(['webhooks', 'resume', '--all', '--yes', '--wait'], [{ state: 'cancelled' }])
     expect(cancelled.code).toBe(1)
   })
