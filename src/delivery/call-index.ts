@@ -7,7 +7,7 @@
  *   together, a second after the first note or as soon as there are 1,000 rows, one batch at a time.
  * - A batch that the store did not take is repeated. At most 20,000 rows wait; what comes on top is lost, and logged.
  * - A crash loses what was noted in the last second. No delivery depends on it.
- * - Of a call each number is written once, as long as this node remembers the call.
+ * - Of a call each number is written once, as long as this node remembers the call: 10,000 calls, each until its end.
  */
 import { LRUCache } from 'lru-cache'
 import { errorCode, reasonOf } from '../errors.js'
@@ -281,6 +281,8 @@ export function createCallIndex(
       if (isNoted) noteUnwanted(event, accepted, source)
       // A document has no numbers, and its events come from the service itself.
       if ((isWanted || isNoted) && event.hook !== OBJECT_HOOK) noteNumbers(event, accepted.id, source)
+      // Its last event, as a rule: one that follows writes the numbers once more.
+      if (event.hook === 'channel_destroy') calls.delete(event.callId)
     },
     flush: flushAll,
     async close() {

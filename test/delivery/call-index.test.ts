@@ -126,6 +126,19 @@ describe('createCallIndex', () => {
     ])
   })
 
+  it('remembers a call for as long as it lasts, however many end meanwhile', async () => {
+    const { note, index, numbers } = harness()
+    note({ callId: 'long', from: '1' })
+    for (let call = 0; call < 10_000; call += 1) {
+      note({ callId: `short-${call}`, from: '2' })
+      note({ callId: `short-${call}`, from: '2', hook: 'channel_destroy' })
+    }
+    note({ callId: 'long', from: '1', hook: 'channel_answer' })
+    await index.flush()
+    expect(numbers().filter(({ callId }) => callId === 'long')).toHaveLength(1)
+    expect(numbers()).toHaveLength(10_001)
+  })
+
   it('keeps hashes within 48 bits, under the key of the current secret; those of others are searched too', () => {
     const { index } = harness()
     const found = index.hashesOf('+49 30 1')

@@ -63,7 +63,7 @@ export function learnFrom(known, operation, json) {
   if (/^signInBy/.test(operation)) addKnownValue(known, 'tokens', json.auth_token)
   if (/^create(Child)?Account$/.test(operation)) addKnownValue(known, 'accounts', data?.id)
   if (operation === 'createUser') addKnownValue(known, 'users', data?.id)
-  if (/^replay/.test(operation)) addKnownValue(known, 'replays', data?.id)
+  if (/^(replay|startJob)/.test(operation)) addKnownValue(known, 'replays', data?.id)
   if (/^(create|replace|patch)Webhook$/.test(operation)) addKnownValue(known, 'webhooks', data?.id)
   for (const id of [data?.delivery_id, ...(Array.isArray(data?.delivery_ids) ? data.delivery_ids : [])])
     addKnownValue(known, 'deliveries', id)
@@ -82,6 +82,8 @@ const pickRecent = (
 
 /** @param {Random} random @param {KnownValues} known */
 const replayParams = (random, known) => ({ replay_id: pickRecent(random, known.replays, 'unknown') })
+/** @param {Random} random @param {KnownValues} known */
+const jobParams = (random, known) => ({ job_id: replayParams(random, known).replay_id })
 /** @param {Random} random */
 const replayState = (random) => ({ state: random.pick(['paused', 'running', 'cancelled']) })
 
@@ -324,6 +326,18 @@ export const OPERATION_INPUTS = {
   listAllReplays: (random, known) => ({ query: listQuery(random, known) }),
   readAnyReplay: (random, known) => ({ params: replayParams(random, known) }),
   setAnyReplay: (random, known) => ({ params: replayParams(random, known), data: replayState(random) }),
+  startJob: (random, known) => ({
+    data: {
+      action: random.pick(['resume', 'reenable', 'hold', 'stop']),
+      ...(random.chance(0.5) && { account_id: pickRecent(random, known.accounts, 'unknown') }),
+      ...(random.chance(0.3) && { cause: random.pick(['503', 'refused', 'ü']) }),
+      ...(random.chance(0.3) && { host: random.pick(['hooks-1.example.com', '127.0.0.1:8080', 'a/b']) }),
+      ...(random.chance(0.3) && { dry_run: random.pick([true, 'false']) }),
+    },
+  }),
+  listJobs: (random, known) => ({ query: listQuery(random, known) }),
+  readJob: (random, known) => ({ params: jobParams(random, known) }),
+  setJob: (random, known) => ({ params: jobParams(random, known), data: replayState(random) }),
   resumeWebhook: (random, known) => ({ params: webhookParams(random, known), data: {} }),
   previewWebhook: (random) => ({
     data: {

@@ -60,8 +60,8 @@ for (let epoch = firstEpoch; remaining > 0 && violations.length < MAX_VIOLATIONS
   violations.push(...result.violations)
 }
 
-/** A replay has ended before the next request, and its state is final then. */
-const NEVER_SUCCEED = ['setReplay', 'setAnyReplay']
+/** A job has ended before the next request, and its state is final then. */
+const NEVER_SUCCEED = ['setReplay', 'setAnyReplay', 'setJob']
 const uncovered = Object.keys(OPERATION_INPUTS).filter(
   (name) => !totals.has(`succeeded: ${name}`) && !NEVER_SUCCEED.includes(name),
 )

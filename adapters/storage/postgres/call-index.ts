@@ -64,10 +64,9 @@ export function postgresCallIndex({ session, schema }: Pick<Deps, 'session' | 's
       }),
     trim: (accountId, keep, limit) => removedBy(sql.trim, [accountId, keep, limit]),
     async prune({ events, numbers }, limit) {
-      const [pruneEvents, pruneNumbers] = sql.prune
       return (
-        (await removedBy(pruneEvents!, [events.beforeMs, events.max, limit])) +
-        (await removedBy(pruneNumbers!, [numbers.beforeMs, numbers.max, limit]))
+        (await removedBy(sql.pruneEvents, [events.beforeMs, events.max, limit])) +
+        (await removedBy(sql.pruneNumbers, [numbers.beforeMs, numbers.max, limit]))
       )
     },
   }

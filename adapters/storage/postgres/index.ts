@@ -165,8 +165,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     pool.on('error', onError)
     const releasePool = async () => {
       silence?.close()
-      await question?.close()
-      if (!isHostPool) await pool.end()
+      await Promise.all([question?.close(), isHostPool ? undefined : pool.end()])
       pool.removeListener('error', onError)
     }
     try {

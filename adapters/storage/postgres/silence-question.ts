@@ -1,8 +1,13 @@
 /** Asks the server whether it answers, on a connection of its own. */
 import { createPool, type PostgresClient } from './session-pool.js'
 
-/** Longest wait for a connection, and for the answer, ms. */
-const WITHIN_MS = 1_000
+/**
+ * Longest wait for a connection, ms: as long as that of the store, which would else be refused for ever by a server whose
+ * connections take longer to open.
+ */
+const CONNECT_WITHIN_MS = 5_000
+/** Longest wait for the answer, ms. */
+const ANSWER_WITHIN_MS = 1_000
 
 interface Question {
   /** Resolves to whether the server has answered, in whatever way. Never rejects. */
@@ -16,7 +21,7 @@ export async function createQuestion(connection: {
   readonly connectionString: string
   readonly ssl?: boolean | object
 }): Promise<Question> {
-  const pool = await createPool({ ...connection, maxConnections: 1, connectWithinMs: WITHIN_MS })
+  const pool = await createPool({ ...connection, maxConnections: 1, connectWithinMs: CONNECT_WITHIN_MS })
   // Without a listener the error of an idle connection would end the process.
   pool.on('error', () => {})
   return {
@@ -39,7 +44,7 @@ export async function createQuestion(connection: {
 
 function answer(client: PostgresClient): Promise<undefined> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('timeout')), WITHIN_MS)
+    const timer = setTimeout(() => reject(new Error('timeout')), ANSWER_WITHIN_MS)
     client
       .query({ text: 'select 1' })
       .then(() => resolve(undefined), reject)

@@ -50,13 +50,17 @@ export function createCallIndexStore(
     )
   const eraseCall = prepareRemovals('call_key = ? and call_id = ? and +account = ?')
   const eraseAccount = prepareRemovals('account = ?')
-  /** The oldest rows have the lowest keys. */
-  const [pruneEvents, pruneNumbers] = TABLES.map((table) =>
-    prepareChange(`delete from ${table} where key in (
-        select key from (select key, accepted_ms from ${table} order by key limit ? + 0)
-        where accepted_ms < ? or key <= (select max(key) from ${table}) - ?
-      )`),
-  ) as [Prune, Prune]
+  /** The oldest rows have the lowest keys. Trimmed accounts leave gaps in them. */
+  const pruneEvents = prepareChange(`delete from hookswitch_unwanted where key in (
+      select key from (select key, accepted_ms from hookswitch_unwanted order by key limit ? + 0)
+      where accepted_ms < ? or key <= case
+        when (select max(key) from hookswitch_unwanted) - (select min(key) from hookswitch_unwanted) >= ?
+        then (select key from hookswitch_unwanted order by key desc limit 1 offset ? + 0) end
+    )`)
+  const pruneNumbers = prepareChange(`delete from hookswitch_call_number where key in (
+      select key from (select key, accepted_ms from hookswitch_call_number order by key limit ? + 0)
+      where accepted_ms < ? or key <= (select max(key) from hookswitch_call_number) - ?
+    )`)
   const trim = prepareChange(`delete from hookswitch_unwanted where key in (
       select key from hookswitch_unwanted where account = ? and key <= (
         select key from hookswitch_unwanted where account = ? order by key desc limit 1 offset ?
@@ -147,8 +151,7 @@ export function createCallIndexStore(
       return account === undefined ? 0 : trim(account, account, keep, limit)
     },
     prune: ({ events, numbers }, limit) =>
-      pruneEvents(limit, events.beforeMs, events.max) + pruneNumbers(limit, numbers.beforeMs, numbers.max),
+      pruneEvents(limit, events.beforeMs, events.max, events.max) +
+      pruneNumbers(limit, numbers.beforeMs, numbers.max),
   }
 }
-
-type Prune = (limit: number, beforeMs: number, max: number) => number

@@ -144,6 +144,21 @@ export function callIndexRules(rule: DefineRule): void {
     assert.deepEqual(idsOf(await callIndex.events({ accountId: 'other', limit: 9 })), [other.id])
   })
 
+  rule('trimmed events of one account do not cost others theirs', async (fixture) => {
+    const { callIndex } = fixture.store
+    const other = await unwanted(fixture, { callId: 'a', accountId: 'other' })
+    const events: UnwantedEvent[] = []
+    for (let index = 0; index < 5; index += 1)
+      events.push(await unwanted(fixture, { callId: `call-${index}` }))
+    await callIndex.write({ events: [other, ...events], numbers: [] })
+    assert.equal(await callIndex.trim('account', 2, 9), 3)
+    const three = { beforeMs: 0, max: 3 }
+    assert.equal(await callIndex.prune({ events: three, numbers: NOTHING_OLD }, 9), 0)
+    const two = { beforeMs: 0, max: 2 }
+    assert.equal(await callIndex.prune({ events: two, numbers: NOTHING_OLD }, 9), 1)
+    assert.deepEqual(await callIndex.events({ accountId: 'other', limit: 9 }), [])
+  })
+
   rule('what is too old, or older than the newest so many, is pruned up to the limit', async (fixture) => {
     const { callIndex } = fixture.store
     const events: UnwantedEvent[] = []

@@ -1,8 +1,10 @@
 /** A server that says nothing any more: calls do not wait for the time limits of their statements. */
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { createHookswitch, errorCode } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ServerSilent } from '../../../adapters/storage/postgres/errors.js'
+import { createQuestion } from '../../../adapters/storage/postgres/silence-question.js'
 import { createSilenceWatch } from '../../../adapters/storage/postgres/silence-watch.js'
 import { type PgServer, postgresForTests } from './pg-cluster.js'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.js'
@@ -81,6 +83,22 @@ describe.skipIf(!server)('a store whose server is silent', () => {
     const { deliveries } = await hs.operator.search({ accountId: 'acme' })
     expect(deliveries.filter(({ callId }) => callId === 'a')).toHaveLength(1)
     await hs.publish(late)
+  })
+
+  it('answers although a new connection takes longer than a question may', async () => {
+    const slow = createServer((client) => {
+      const upstream = connect(server.port)
+      upstream.on('error', () => client.destroy())
+      client.on('error', () => upstream.destroy())
+      upstream.pipe(client)
+      setTimeout(() => client.pipe(upstream), 1_200)
+    })
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+    closing.push(async () => void slow.close())
+    const { port } = slow.address() as AddressInfo
+    const question = await createQuestion({ connectionString: server.urlOf({ port }) })
+    closing.push(question.close)
+    expect(await question.ask()).toBe(true)
   })
 
   it('is not taken for silent where statements take long on all connections', async () => {

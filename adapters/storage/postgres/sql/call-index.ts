@@ -113,12 +113,25 @@ export const callIndexStatements = (s: string) =>
       ),
     },
     /** Of the oldest `$3` rows those that were accepted before `$1`, or are not among the newest `$2`. */
-    prune: TABLES.map((table) => ({
-      name: `call_index_prune_${table}`,
+    pruneEvents: {
+      name: 'call_index_prune_events',
       text: deleting(
-        `${s}.${table}`,
-        `n = any (array(select n from (select n, accepted_ms from ${s}.${table} order by n limit $3) x
-          where accepted_ms < $1 or n <= (select max(n) from ${s}.${table}) - $2))`,
+        `${s}.unwanted_event`,
+        // Trimmed accounts leave gaps in `n`.
+        `n = any (array(select n from (select n, accepted_ms from ${s}.unwanted_event order by n limit $3) x
+          where accepted_ms < $1 or n <= (
+            select case when max(n) - min(n) >= $2
+              then (select n from ${s}.unwanted_event order by n desc offset $2 limit 1) end
+            from ${s}.unwanted_event
+          )))`,
       ),
-    })),
+    },
+    pruneNumbers: {
+      name: 'call_index_prune_numbers',
+      text: deleting(
+        `${s}.call_number`,
+        `n = any (array(select n from (select n, accepted_ms from ${s}.call_number order by n limit $3) x
+          where accepted_ms < $1 or n <= (select max(n) from ${s}.call_number) - $2))`,
+      ),
+    },
   }) satisfies Record<string, Statement | readonly Statement[]>
