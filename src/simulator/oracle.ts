@@ -6,6 +6,7 @@
  * (`replay-rules.ts`) · registers (I21).
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { StoredAttempt } from '../delivery/attempt-record.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { disruptionsBetween } from './disruptions.js'
@@ -405,7 +406,10 @@ function checkRequests(
 function isPublished(event: PublishedEvent, body: string): boolean {
   if (body === event.body || !body.startsWith('{')) return true
   const accepted = event.publishes.find(({ outcome }) => outcome === 'accepted')
-  if (accepted && !sameJson(body, expectedPayload(accepted.event, accepted.eventId, accepted.sequence)))
+  if (
+    accepted &&
+    !isDeepStrictEqual(JSON.parse(body), expectedPayload(accepted.event, accepted.eventId, accepted.sequence))
+  )
     return false
   event.body = body
   return true
@@ -430,12 +434,6 @@ function excuseOf(
 }
 
 const isSuccess = ({ status }: ReceivedRequest) => status >= 200 && status < 300
-
-function sameJson(text: string, expected: Readonly<Record<string, unknown>>): boolean {
-  const found = JSON.parse(text) as Record<string, unknown>
-  const keys = Object.keys(found)
-  return keys.length === Object.keys(expected).length && keys.every((key) => found[key] === expected[key])
-}
 
 // Attempt records
 
