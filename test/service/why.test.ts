@@ -139,7 +139,7 @@ describe.each(STORES)('why, %s', (_, make) => {
     const { hs, receiver } = service
     const settings = { uri: receiver.url('/hook'), hook: 'channel_create', retries: 0 }
     await hs.webhooks.create('parent', { ...settings, name: 'above', includeSubaccounts: true })
-    await hs.webhooks.create('child', { ...settings, name: 'own' })
+    const { id: ownId } = await hs.webhooks.create('child', { ...settings, name: 'own' })
     const call = { accountId: 'child', callId: 'leg-1', from: '1001@x' }
     const source = 'asterisk 10.0.0.1:5038'
     await hs.publish({ ...call, hook: 'channel_create' }, { source })
@@ -153,6 +153,9 @@ describe.each(STORES)('why, %s', (_, make) => {
       expect(JSON.stringify(own)).not.toContain('10.0.0.1')
       expect((await ask(service, q, 'other', other)).calls).toEqual([])
     }
+    const { unmatched } = (await ask(service, ownId, 'child', child)).webhook
+    expect(unmatched).toMatchObject([{ hook: 'channel_answer' }])
+    expect(JSON.stringify(unmatched)).not.toContain('10.0.0.1')
     // What the webhook above got, and nothing that no webhook wanted.
     const [above] = (await ask(service, 'leg-1', 'parent')).calls
     expect(above.events).toHaveLength(1)
