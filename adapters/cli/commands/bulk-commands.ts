@@ -1,6 +1,6 @@
 /** Commands of operators over the webhooks of all accounts, or of one: with counts first. Also the command `jobs`. */
 import { closestName, FAILURE_CAUSES } from 'hookswitch/adapter'
-import type { HookswitchClient, WebhookCounts, WebhookJob, WebhookJobRequest } from 'hookswitch/client'
+import type { Holds, HookswitchClient, WebhookCounts, WebhookJob, WebhookJobRequest } from 'hookswitch/client'
 import { defined, wrongFlag } from '../read-flags.js'
 import { callCommand, listCommand } from './api-commands.js'
 import { type Command, type CommandContext, CommandFailed, type Flag, type Operand } from './command.js'
@@ -235,9 +235,20 @@ export function holdDeliveries(word: keyof typeof HOLD_TEXTS): Command {
         (await client.setHold({ data: { ...request, dry_run: true } })).data as WebhookCounts
       if (context.has('dry-run')) return context.output.document(await count())
       if (context.has('all') && word === 'hold') await confirmCounts(context, verb, count)
-      await context.output.document((await client.setHold({ data: request })).data)
+      const held = (await client.setHold({ data: request })).data as Holds
+      await context.output.document(held)
+      if (word === 'release') noteLeft(context, held)
     },
   }
+}
+
+/** What a release has not released. */
+function noteLeft({ note, has }: CommandContext, { all, accounts }: Holds): void {
+  if (all) note('the deliveries of all accounts are still held: webhooks release --all sends them')
+  else if (has('all') && accounts.length > 0)
+    note(
+      `accounts that are still held by themselves: ${accounts.length}; webhooks release --account sends theirs`,
+    )
 }
 
 const JOB_COLUMNS: readonly Column[] = [

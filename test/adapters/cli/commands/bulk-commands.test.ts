@@ -21,6 +21,7 @@ async function run(argv: readonly string[], looks: readonly object[] = []) {
     const { deliveries: count, ...counts } = COUNTS
     if (isDryRun) return succeed(response, path.endsWith('/replay') ? { count, ...counts } : COUNTS)
     if (path.includes('/endpoints')) return succeed(response, [])
+    if (path.endsWith('/holds')) return succeed(response, { all: false, accounts: [], ...left.shift() })
     succeed(response, method === 'GET' ? { ...JOB, ...left.shift() } : JOB)
   })
   const result = await runHere(argv, { env: { HOOKSWITCH_URL: api.url, HOOKSWITCH_API_KEY: 'k' } })
@@ -63,6 +64,24 @@ describe('a command over many webhooks', () => {
     expect([code, stdout, requests]).toEqual([2, '', [request]])
     expect(stderr).toContain(`hookswitch: --yes: is required: `)
     expect(stderr).toContain(sentence)
+  })
+
+  it.each([
+    [
+      '--account b',
+      { all: true },
+      'the deliveries of all accounts are still held: webhooks release --all sends them',
+    ],
+    [
+      '--all',
+      { accounts: ['a', 'b'] },
+      'accounts that are still held by themselves: 2; webhooks release --account sends theirs',
+    ],
+    ['--all', {}, undefined],
+    ['--account b', { accounts: ['a'] }, undefined],
+  ])('webhooks release %s says what it has not released: %j', async (flags, holds, sentence) => {
+    const { code, stderr } = await run(['webhooks', 'release', ...flags.split(' ')], [holds])
+    expect([code, stderr]).toEqual([0, sentence === undefined ? '' : `hookswitch: ${sentence}\n`])
   })
 
   it('prints the counts with --dry-run, and the job with --yes', async () => {
