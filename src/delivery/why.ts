@@ -106,6 +106,9 @@ interface WhyMatchable extends Matchable {
   readonly payload?: Payload | undefined
 }
 
+/** Webhooks have the time of the node, events that of the store: so much apart they may be the wrong way round. */
+const CLOCKS_APART_MS = 100
+
 /** Webhooks that are named for each reason. */
 const MAX_NAMED = 10
 
@@ -115,12 +118,13 @@ export function unmatchedReason(
   event: WhyMatchable,
   lineage: readonly Account[],
 ): UnmatchedReason {
-  if (webhook.createdMs > event.acceptedMs) return 'created_later'
+  const knownMs = event.acceptedMs + CLOCKS_APART_MS
+  if (webhook.createdMs > knownMs) return 'created_later'
   const { filter, ...settings } = webhook.settings
   const isUnknown = filter !== undefined && event.payload === undefined
   const mismatch = mismatchOf(isUnknown ? { ...webhook, settings } : webhook, event, lineage, event.payload)
   if (mismatch !== undefined) return mismatch
-  if (webhook.modifiedMs > event.acceptedMs) return 'changed_later'
+  if (webhook.modifiedMs > knownMs) return 'changed_later'
   // All else matches, and it did not get the event.
   return isUnknown ? 'filter' : 'no_record'
 }
