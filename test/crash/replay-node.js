@@ -56,7 +56,7 @@ async function lose(count, total) {
     await Promise.all(indexes.map((index) => publish(index % count, index)))
   }
   await untilIdle()
-  report({ lost: await hs.replays.count({}) })
+  report({ lost: (await hs.replays.count({})).count })
 }
 
 /** Three events of a call in a row. @param {number} account @param {number} index */
@@ -77,5 +77,5 @@ async function replay() {
     await sleep(100)
   }
   await untilIdle()
-  report({ left: await hs.replays.count({}) })
+  report({ left: (await hs.replays.count({})).count })
 }
