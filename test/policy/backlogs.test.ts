@@ -68,7 +68,11 @@ describe('check 9: live events beside old ones', TIMEOUT, () => {
     const run = await runPolicy({
       until: begin + DAY,
       endpoints: [{ receiver: healthy, arrivals: [...singles(count, 0.02), ...live] }],
-      options: { recordSuccesses: true, store: memoryStore({ attemptsPerWebhook: 100_000 }) },
+      options: {
+        recordSuccesses: true,
+        attemptsPerWebhook: 100_000,
+        store: memoryStore({ attemptsPerWebhook: 100_000 }),
+      },
       actions: [
         {
           at: begin + 100,
