@@ -243,7 +243,7 @@ export function holdDeliveries(word: keyof typeof HOLD_TEXTS): Command {
 }
 
 /** What a release has not released. */
-function noteLeft({ note, has }: CommandContext, { all, accounts }: Holds): void {
+function noteLeft({ note, has }: CommandContext, { all, accounts = [] }: Partial<Holds>): void {
   if (all) note('the deliveries of all accounts are still held: webhooks release --all sends them')
   else if (has('all') && accounts.length > 0)
     note(
