@@ -94,7 +94,7 @@ async function connectionsClosed(cluster: PgServer, database: string): Promise<v
 }
 
 /** Autovacuum would start after a minute and change plans and dead rows in the middle of tests. */
-export const RUN_SETTINGS = { max_connections: '300', autovacuum: 'off' } as const
+export const RUN_SETTINGS = { max_connections: '600', autovacuum: 'off' } as const
 
 /**
  * A server of one test file, which it may stop, restart and fill with roles; never that of `TEST_PG_URL`.
