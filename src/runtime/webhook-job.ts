@@ -25,7 +25,7 @@ export interface WebhookJob extends Pick<ReplayJob, 'id' | 'state' | 'createdMs'
 
 export function toStoredJob(job: WebhookJob): StoredReplay {
   const { id, state, createdMs, endedMs, revision, action, selection, count, changed, afterId } = job
-  // Without its account in a column of its own: it belongs to the operators, also if it is over one account.
+  // The column of the account stays empty: the job belongs to the operators, also if it concerns one account.
   const row = { id, state, createdMs, ...(endedMs !== undefined && { endedMs }), revision }
   return { ...row, doc: JSON.stringify({ action, selection, count, changed, afterId }) }
 }

@@ -230,7 +230,7 @@ function createSearch(core: Core, accountId: string | undefined) {
   }: Wanted): Promise<WhyCall | undefined> {
     const legs = (await store.deliveries.legs(accountId ?? eventAccountId, callId)).slice(0, MAX_LEGS)
     const callIds = legs.length === 0 ? [callId] : legs
-    // An account sees what no webhook wanted of its own events only.
+    // An account sees unwanted events only where they are events of this account.
     const isOwn = accountId === undefined || accountId === eventAccountId
     const [pages, unwanted, indexed, { lineage, webhooks, isPart }] = await Promise.all([
       Promise.all(

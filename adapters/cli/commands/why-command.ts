@@ -11,7 +11,7 @@ type Unmatched = WhyEvent['unmatched'][number]
 /** HTTP status: the key is no operator's. */
 const FORBIDDEN = 403
 
-/** Of `--account`, or of all accounts; of its own one, if the key is no operator's. */
+/** Searches `--account`, or all accounts; with the key of a customer, the account of the key. */
 async function ask(client: HookswitchClient, context: CommandContext): Promise<Why> {
   const data = { q: context.operand('WHAT')! }
   if (context.flag('account') !== undefined) return (await client.why({ data })).data

@@ -1,4 +1,4 @@
-/** Asks the server whether it answers, on a connection of its own. */
+/** Opens a separate connection and sends a query, to find out whether the server answers. */
 import { createPool, type PostgresClient } from './session-pool.js'
 
 /**

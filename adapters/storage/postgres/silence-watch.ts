@@ -2,7 +2,7 @@
  * Notices within about two seconds that the server says nothing any more: a process that is stopped, a machine that hangs, a
  * network that drops everything. Without it, each call waits for the whole time limit of its statement.
  *
- * - Where something has waited for the server for `ASK_AFTER_MS`, a question is put on a connection of its own, so that it waits
+ * - Where something has waited for the server for `ASK_AFTER_MS`, a query is sent over a separate connection, so that it waits
  *   neither for a lock nor for a free connection. If within `ANSWER_WITHIN_MS` neither that question nor anything else is
  *   answered, the server is silent. A statement that takes long is no reason, and an error of the server is an answer.
  * - Then everything that has waited for so long is given up, as after its time limit: what was sent may have been carried out.
@@ -29,7 +29,7 @@ export interface SilenceWatch {
   close(): void
 }
 
-/** How long something waits for the server until it is asked, ms. */
+/** After how long a wait the server is queried, ms. */
 export const ASK_AFTER_MS = 1_000
 const ANSWER_WITHIN_MS = 1_000
 /** Time to read an answer that arrived while the process was busy. */

@@ -1,6 +1,6 @@
 /**
- * The whole call that a leg belongs to, which all its legs name. A leg begins in the call of the leg that dialled it, else in
- * one of its own. When it is connected with a leg of another call, as an attended transfer does, the later call's leg joins
+ * The whole call that a leg belongs to, which all its legs name. A leg belongs to the call of the leg that dialled it; a leg
+ * that nobody dialled begins a new call. When it is connected with a leg of another call, as an attended transfer does, the later call's leg joins
  * the earlier call. Pure.
  */
 

@@ -339,7 +339,7 @@ function forgetFast(endpoint: ScheduledEndpoint): void {
 
 /** The state of the scheduler, for metrics. */
 export interface SchedulerStats {
-  /** How long a delivery has been due whose endpoint is neither probed nor at a limit of its own, ms. */
+  /** How long a delivery has been due whose endpoint is neither probed nor at the limit of the endpoint, its account or its origin, ms. */
   readonly oldestDueMs: number
   /** Endpoints that are paused, and whose next probe is not due. */
   readonly open: number

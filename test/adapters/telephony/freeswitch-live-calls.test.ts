@@ -61,7 +61,7 @@ describe('on a live FreeSWITCH', () => {
     const { published, problems } = live('record-session')
     // The recorded lines lack the dialled leg and the voicemail of a second call, whose message is no recording.
     expect(problems).toEqual([])
-    const path = '/tmp/h/live/t/fsrec-f93fbcd9-7cba-4d73-81c8-a64a3fcdde22.wav'
+    const path = '/var/recordings/fsrec-f93fbcd9-7cba-4d73-81c8-a64a3fcdde22.wav'
     const recorded = published.filter(({ callId }) => callId === 'f93fbcd9-7cba-4d73-81c8-a64a3fcdde22')
     expect(hooks(recorded)).toEqual([
       'create',
