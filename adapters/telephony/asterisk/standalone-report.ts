@@ -67,7 +67,7 @@ export function parseAmiStandalone(message: AmiMessage): ParseResult {
   const [number = ''] = parseDevice(device).endpoint.split('@', 1)
   return {
     hook,
-    id: device,
+    id: idOf(device),
     device,
     key: queueId ?? '',
     fields: {
@@ -102,7 +102,7 @@ function registrationOf(
   const hook = REGISTRATION.get(status)
   if (!hook) return undefined
   const username = parseDevice(device).endpoint
-  return { hook, id: device, device, key: contact ?? '', fields: { from: username, username, contact } }
+  return { hook, id: idOf(device), device, key: contact ?? '', fields: { from: username, username, contact } }
 }
 
 function messageOf(message: Json, device: string | undefined): ParseResult {
@@ -113,7 +113,8 @@ function messageOf(message: Json, device: string | undefined): ParseResult {
   const [toUser, toRealm] = splitAddress(recipient)
   return {
     hook: 'sms',
-    id: textOf(objectOf(message.variables)['Call-ID']) ?? digestOf(from, to, body ?? ''),
+    // The sender chooses the Call-ID: it must not be the id of a leg.
+    id: idOf(`sms/${textOf(objectOf(message.variables)['Call-ID']) ?? digestOf(from, to, body ?? '')}`),
     // A message of another program of the switch comes from no phone.
     device: device ?? 'Message/',
     key: '',
@@ -129,6 +130,11 @@ function partyOf(text: string): string | undefined {
   const at = Math.max(uri.lastIndexOf('sip:'), uri.lastIndexOf('sips:'))
   return userAtRealm(sipAddress(at < 0 ? uri : uri.slice(at))) ?? uri
 }
+
+/** A call id that `publish` accepts. */
+const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
+
+const idOf = (text: string) => (CALL_ID.test(text) ? text : digestOf(text))
 
 const digestOf = (...parts: readonly string[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)

@@ -7,6 +7,8 @@ import { MAX_SECONDS } from './seconds.js'
 
 /** Longest string, characters: no name, number or address is longer, and one value may occur in several fields. */
 const MAX_TEXT_LENGTH = 1_024
+/** Longest text of a message, characters: more than the ten parts of 153 that phones send as one. */
+const MAX_BODY_LENGTH = 16_384
 /** Maximum number of characters of all channel variables of a field. */
 const MAX_VARIABLES_LENGTH = 32_768
 /** Largest event as JSON, bytes: `publish` accepts 64 KiB with what it adds. */
@@ -97,7 +99,7 @@ function truncateField(key: string, value: unknown): unknown {
   if (typeof value === 'string') {
     if (IDS.has(key)) return value
     if (OTHER_IDS.has(key)) return CALL_ID.test(value) ? value : undefined
-    return truncateText(value)
+    return truncateText(value, key === 'body' ? MAX_BODY_LENGTH : MAX_TEXT_LENGTH)
   }
   if (SECONDS.has(key)) return Math.min(MAX_SECONDS, Math.max(0, value as number))
   if (VARIABLES.has(key)) return truncateVariables(value as Readonly<Record<string, unknown>>)
@@ -118,7 +120,7 @@ function truncateTexts(texts: Readonly<Record<string, string>>): Readonly<Record
   return copy ?? texts
 }
 
-function truncateText(text: string, maxLength = MAX_TEXT_LENGTH): string {
+function truncateText(text: string, maxLength: number): string {
   if (text.length > maxLength) return text.slice(0, maxLength).toWellFormed()
   return text.isWellFormed() ? text : text.toWellFormed()
 }
@@ -132,7 +134,7 @@ function truncateVariables(
   let size = 0
   const fitting: [string, unknown][] = []
   for (const [name, value] of Object.entries(all)) {
-    const text = typeof value === 'string' ? truncateText(value) : value
+    const text = typeof value === 'string' ? truncateText(value, MAX_TEXT_LENGTH) : value
     const length = variableLength(name, text)
     if (text !== value) isSame = false
     // No event may have this name: many readers of JSON lose it.
