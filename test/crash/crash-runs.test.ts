@@ -20,7 +20,7 @@ const crash = (...flags: string[]) => execute(pathOf('./run.js'), flags)
 const postgres = await postgresForTests()
 afterAll(() => postgres?.end())
 
-describe('a crash run', { timeout: 180_000 }, () => {
+describe('a crash run', { timeout: 120_000 }, () => {
   it('loses nothing that SQLite acknowledged', async () => {
     const { code, text } = await crash('--store', 'sqlite', '--cycles', '4')
     expect(text).toContain('Nothing was lost')
@@ -70,7 +70,7 @@ describe('a crash run', { timeout: 180_000 }, () => {
   })
 })
 
-describe('a replay whose node is killed', { timeout: 180_000 }, () => {
+describe('a replay whose node is killed', { timeout: 120_000 }, () => {
   const drill = (...flags: string[]) => execute(pathOf('./replay-drill.js'), ['--events', '1500', ...flags])
 
   it('repeats each event once on SQLite, but for what was in flight', async () => {

@@ -4,7 +4,7 @@ import { sleep } from './load.js'
 
 const POLL_MS = 20
 /** A node whose count of deliveries has not changed for this time logs its own state, ms. */
-const SILENT_MS = 35_000
+const SILENT_MS = 10_000
 const MAX_DELIVERIES = 1000
 const UNDELIVERED_STATES = /** @type {const} */ (['exhausted', 'expired', 'cancelled', 'quarantined'])
 

@@ -2,13 +2,10 @@
 /** Waits for a node to start, to become idle and to end. What does not happen in time is recorded as a failure. */
 import { DRAIN_MS, sleep } from './load.js'
 
-/**
- * Timeout of each wait, ms: enough for a slow machine. A node that was paused finds answers late, and waits 30 s, which no fast
- * clock shortens, for the next one of the same receiver, which may never come.
- */
-const TIMEOUT_MS = 60_000
-/** A node with pending deliveries sends something within this time, ms: more than those 30 s. */
-const STALL_MS = 40_000
+/** Timeout of each wait, ms: enough for a slow machine. */
+const TIMEOUT_MS = 30_000
+/** A node with pending deliveries sends something within this time, ms: less than a lease, for which nothing waits. */
+const STALL_MS = 15_000
 const POLL_MS = 20
 
 /**

@@ -113,7 +113,7 @@ const commands = {
   },
   /** Waits for all deliveries to end and replays those that were not delivered, which it reports. */
   async finish() {
-    const stuck = setTimeout(() => report('log', 'the publisher does not stop'), 35_000)
+    const stuck = setTimeout(() => report('log', 'the publisher does not stop'), 10_000)
     await publisher?.stop()
     clearTimeout(stuck)
     const countUnfinished = () => countPending().catch(() => Number.NaN)
