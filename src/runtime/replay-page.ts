@@ -64,7 +64,7 @@ export function partsAtOnce(deps: Deps, parts: readonly ReplayPart[], next: numb
 /**
  * Replays the next page of a part, and moves the part behind it.
  *
- * @param elsewhere number of the job's webhooks whose deliveries wait on other nodes
+ * @param sharers number of webhooks that share the room on other nodes, at least 1
  * @param atOnce number of parts that are replayed at the same time
  * @returns `undefined` if there is no room
  */
@@ -72,10 +72,10 @@ export async function replayPage(
   deps: Deps,
   job: ReplayJob,
   part: ReplayPart,
-  elsewhere: number,
+  sharers: number,
   atOnce: number,
 ): Promise<PageResult | undefined> {
-  const room = Math.min(await roomOf(deps, part, elsewhere), Math.floor(PAGE / atOnce))
+  const room = Math.min(await roomOf(deps, part, sharers), Math.floor(PAGE / atOnce))
   if (room <= 0) return undefined
   const webhook = await deps.store.webhooks.read(part.accountId, part.webhookId)
   if (!webhook?.settings.enabled)
@@ -92,13 +92,13 @@ export async function replayPage(
 }
 
 /** How many replays a webhook may be given now. */
-async function roomOf({ store, dispatcher }: Deps, part: ReplayPart, elsewhere: number): Promise<number> {
+async function roomOf({ store, dispatcher }: Deps, part: ReplayPart, sharers: number): Promise<number> {
   const { webhookId, accountId } = part
   const { waiting, spare } = dispatcher.roomFor(webhookId, accountId)
   if (dispatcher.ownsShardOf(webhookId)) return Math.min(PAGE, spare, MAX_WAITING - waiting)
   // This node does not know what waits on others, except for this webhook: each gets a part of the limits.
   if (spare <= 0) return 0
-  const most = Math.min(MAX_WAITING, Math.max(1, Math.floor(spare / Math.max(1, elsewhere))))
+  const most = Math.min(MAX_WAITING, Math.max(1, Math.floor(spare / sharers)))
   const activity = await store.deliveries.activity([webhookId], most)
   return Math.min(PAGE, most - (activity.get(webhookId)?.pending ?? 0))
 }

@@ -31,7 +31,13 @@ export { userNameKey, userRevision, userSortKey } from '../accounts/user.js'
 export type { TokenRow, TokenStore } from '../auth/token-store.js'
 export type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 export { fillIn } from '../delivery/body-variants.js'
-export type { CallIndexStore, CallNumber, IndexedCall, UnwantedEvent } from '../delivery/call-index-store.js'
+export type {
+  CallIndexKind,
+  CallIndexStore,
+  CallNumber,
+  IndexedCall,
+  UnwantedEvent,
+} from '../delivery/call-index-store.js'
 export type {
   AttemptLogPage,
   AttemptLogQuery,

@@ -75,7 +75,7 @@ const sets: Record<string, Record<string, Statement>> = {
   mentions: mentionStatements(SCHEMA),
   callIndex: Object.fromEntries(
     Object.values(callIndexStatements(SCHEMA))
-      .flat()
+      .flatMap((entry): Statement[] => ('text' in entry ? [entry] : Object.values(entry)))
       .map((statement) => [statement.name, statement]),
   ),
 }
