@@ -105,6 +105,8 @@ export function restoreLeg(callId: string, saved: SavedLeg): readonly [uuid: str
       parkedSlot: text('parkedSlot'),
       timedOutSlot: text('timedOutSlot'),
       transferKey: undefined,
+      queuedUs: 0,
+      waitedSeconds: undefined,
     },
   }
   return [uuid, leg]
