@@ -15,7 +15,7 @@ type AccountHook = OptionalHook & PendingEvent['hook']
 type Fields = { readonly [Name in keyof PendingEvent]?: PendingEvent[Name] | undefined }
 
 /** Reads the events of accounts of one switch. */
-export interface AccountEvents {
+interface AccountEvents {
   /** Reads an event; `undefined`: it is about a leg, or about nothing that is published. */
   read(event: EslEvent): readonly PendingEvent[] | undefined
 }

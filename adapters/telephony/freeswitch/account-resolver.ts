@@ -74,8 +74,9 @@ export function accountFromRealm(accounts: Readonly<Record<string, string>>): Fr
   return ({ header }) => {
     if (header('Unique-ID') === undefined)
       return (
-        accountOfRealm(header('from-host') ?? header('host') ?? header('from_host')) ??
-        accountOfRealm(header('to_host') ?? realmOfUri(header('CC-Agent')))
+        accountOfRealm(
+          header('from-host') ?? header('host') ?? header('from_host') ?? realmOfUri(header('from')),
+        ) ?? accountOfRealm(header('to_host') ?? realmOfUri(header('to') ?? header('CC-Agent')))
       )
     return header('Call-Direction') === 'inbound'
       ? (accountOfRealm(header('variable_sip_from_host')) ??
