@@ -36,11 +36,11 @@ const CONFERENCE = 'conference::maintenance'
 
 const QUEUES: readonly string[] = [CALLCENTER, FIFO]
 
-/** The subclasses of CUSTOM that a hook needs. A missed call is none if the caller left a message. */
+/** The subclasses of CUSTOM that a hook needs. What a caller left, or a queue dialled, is no missed call. */
 const SUBCLASSES: Partial<Record<OptionalHook, readonly string[]>> = {
   parking: [VALET_PARKING],
   voicemail_new: [VOICEMAIL],
-  missed_call: [VOICEMAIL],
+  missed_call: [VOICEMAIL, ...QUEUES],
   queue_join: QUEUES,
   queue_leave: QUEUES,
   queue_agent_offer: QUEUES,

@@ -147,11 +147,12 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   const legOf = (id: string | undefined): Leg | undefined =>
     id === undefined ? undefined : (registry.get(id) ?? registry.find(id)?.[1])
 
-  /** Notes at the caller that a phone is dialled for it; a gateway leads to none. */
+  /** Notes at the caller that a phone is dialled for it; a gateway leads to none, and a queue dials agents by itself. */
   const noteDialled = (leg: Leg, event: EslEvent) => {
     if (leg.direction !== 'outbound' || leg.isInternal) return
     const caller = legOf(leg.otherLegCallId)
-    if (caller && event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
+    if (!caller || caller.notes.queuedUs > 0) return
+    if (event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
   }
 
   /** Maps what belongs to no leg. */

@@ -748,7 +748,7 @@ describe('a missed call on FreeSWITCH', () => {
     expect(hooksOf(of('CHANNEL_CREATE', 'a', 0), ended)).toEqual([])
   })
 
-  it('is a caller who gives up a queue after the phone of an agent rang, and none without an agent', () => {
+  it('is no caller who gives up a queue, whose agents rang, but one whom the queue sends on to a phone', () => {
     const agentLeg = of('CHANNEL_CREATE', 'b', 2, {
       'Call-Direction': 'outbound',
       variable_cc_member_session_uuid: 'a',
@@ -756,11 +756,12 @@ describe('a missed call on FreeSWITCH', () => {
     const answered = { 'Caller-Channel-Answered-Time': time(1) }
     const caller = of('CHANNEL_ANSWER', 'a', 1, answered)
     const left = of('CHANNEL_DESTROY', 'a', 9, answered)
-    expect(hooksOf(caller, queue('member-queue-start', 1), agentLeg, left)).toEqual([
-      'queue_join',
-      'missed_call',
-    ])
-    expect(hooksOf(caller, queue('member-queue-start', 1), left)).toEqual(['queue_join'])
+    const timeout = queue('member-queue-end', 5, { 'CC-Cause': 'Cancel', 'CC-Cancel-Reason': 'TIMEOUT' })
+    const joined = queue('member-queue-start', 1)
+    expect(hooksOf(caller, joined, agentLeg, left)).toEqual(['queue_join'])
+    expect(hooksOf(caller, joined, agentLeg, timeout, left)).toEqual(['queue_join', 'queue_leave'])
+    const sentOn = hooksOf(caller, joined, agentLeg, timeout, phone('c', 'a'), left)
+    expect(sentOn).toEqual(['queue_join', 'queue_leave', 'missed_call'])
   })
 
   it('is none if the caller left a message', () => {
