@@ -107,8 +107,8 @@ export function definedDetails(details: Loose<CallDetails>): CallDetails {
 
 /** Returns what distinguishes these details from others of the same leg, hook and time, for an idempotency key. */
 export function detailsKey(details: CallDetails): string {
-  const { agentCallId, agentId, dtmfDigit, eventName, queueId } = details
-  return agentCallId ?? agentId ?? dtmfDigit ?? eventName ?? queueId ?? ''
+  const { agentCallId, agentId, dtmfDigit, eventName, path, queueId } = details
+  return agentCallId ?? agentId ?? dtmfDigit ?? eventName ?? queueId ?? path ?? ''
 }
 
 /** Returns the users and realms of an event's addresses, as KAZOO sends them for voicemail and missed calls. */
@@ -121,7 +121,8 @@ export function partyDetails({ from, to }: Pick<PendingEvent, 'from' | 'to'>): C
 /** KAZOO notifies of a missed call only if it was neither bridged nor left a message. */
 export const MISSED: CallDetails = Object.freeze({ callBridged: false, messageLeft: false })
 
-function splitAddress(address: string | undefined): readonly [string?, string?] {
+/** Returns the user and the realm of `user@realm`. */
+export function splitAddress(address: string | undefined): readonly [string?, string?] {
   if (address === undefined) return []
   const at = address.lastIndexOf('@')
   return at < 0 ? [address] : [address.slice(0, at), address.slice(at + 1)]
