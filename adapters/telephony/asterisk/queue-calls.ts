@@ -1,8 +1,8 @@
 /**
  * Callers in the queues of Asterisk: what a message of a queue leaves open is added from the messages that follow it.
  *
- * - Why a caller left follows its leaving: AgentConnect, the variable QUEUESTATUS, or the hangup. So `queue_leave` is held
- *   until one of them, or another event of the caller.
+ * - Why a caller left follows its leaving: AgentConnect, the variable QUEUESTATUS, the next step of the dial plan without that
+ *   variable, to which a key leads, or the hangup. So `queue_leave` is held until one of them, or another event of the caller.
  * - The phone of an agent who is a Local channel is dialled after the offer. So `queue_agent_offer` is held until then, or
  *   until that channel or the caller ends.
  */
@@ -42,6 +42,8 @@ interface QueueCalls {
    * @param reason `undefined`: it is not known, and another event of the caller follows
    */
   flushLeave(leg: Leg, reason?: LeaveReason, waitingSeconds?: number): void
+  /** Whether the leaving of this caller is held. */
+  isLeaving(id: string): boolean
   /** The variable QUEUESTATUS of a caller is set. */
   onStatus(leg: Leg, status: string): void
   /** A caller is offered to an agent, who is a half of a Local channel. */
@@ -100,6 +102,7 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
       leaves.set(held.leg.id, held)
     },
     flushLeave,
+    isLeaving: (id) => leaves.has(id),
     onStatus: (leg, status) => flushLeave(leg, REASONS.get(status)),
     offered: (held, halfId) => void offers.set(halfId, held),
     onDialled(caller, phone) {
