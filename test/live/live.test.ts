@@ -32,17 +32,22 @@ const config: SwitchConfig = {
     { number: '1311', port: 21_311 },
   ],
   dialplan: [],
+  asteriskConf: {},
+  queues: [{ name: 'q1', agents: ['1011'], ringSeconds: 5, keys: 'leave' }],
+  mailboxes: ['1011'],
 }
 
 /** The events of an answered call, as they are received. */
 function published(): PublishedLeg[] {
-  const events = (callId: string, other: string, first: object, end: object) =>
+  const events = (callId: string, other: string, endpoint: object, first: object, end: object) =>
     ['create', 'answer', 'bridge', 'destroy'].map((name, index) => ({
       source: 'ami',
       account: 'acme',
+      atMs: index,
       event: {
         ...first,
         ...{ hook_event: `channel_${name}`, account_id: 'acme', call_id: callId, sequence: index + 1 },
+        ...{ call_group_id: 'one', answered_by: { number: '1012' }, endpoint },
         ...{ timestamp: 63_962_420_250 + index, other_leg_call_id: other },
         ...(name === 'destroy' ? end : {}),
       },
@@ -53,12 +58,14 @@ function published(): PublishedLeg[] {
     ...events(
       'one',
       'two',
+      { kind: 'extension', name: '1011' },
       { call_direction: 'inbound', ...parties },
       { ...end, custom_channel_vars: { ended_by: 'this_leg' } },
     ),
     ...events(
       'two',
       'one',
+      { kind: 'extension', name: '1012' },
       { call_direction: 'outbound', ...parties },
       { ...end, custom_channel_vars: { ended_by: 'other_leg' } },
     ),
@@ -104,6 +111,18 @@ describe('the comparison of legs', () => {
       'another end',
       change(3, { custom_channel_vars: { ended_by: 'switch' } }),
       /ended by switch, not this_leg/,
+    ],
+    ['another id of the call', change(3, { call_group_id: 'two' }), /one call has several ids: two,one/],
+    ['another one who answered', change(3, { answered_by: { number: '1' } }), /who answered is 1, not 1012/],
+    [
+      'another endpoint',
+      change(3, { endpoint: { kind: 'trunk', name: '1011' } }),
+      /the endpoint is trunk 1011, not extension 1011/,
+    ],
+    [
+      'events that arrive out of order',
+      (legs) => legs.map((leg) => ({ ...leg, events: leg.events.toReversed() })),
+      /the sequence is 4,3,2,1/,
     ],
     ['times that go back', change(1, { timestamp: 1 }), /the times go back/],
     [
@@ -230,7 +249,8 @@ describe('the configuration of FreeSWITCH', () => {
       dialplan: ['1011: set call_timeout=1', '1011: bridge phone(1011),phone(2011)'],
     })
     expect(dialplan).toContain('<action application="export" data="ecallmgr_Account-ID=globex"/>')
-    expect(dialplan).toContain('[ecallmgr_Account-ID=globex]sofia/live/2011@192.0.2.2:22011')
+    expect(dialplan).toContain('"{ecallmgr_Account-ID=acme}sofia/live/1011@192.0.2.2:21011,sofia/live/2011@192.0.2.2:22011"')
+    expect(dialplan).toContain('"{ecallmgr_Account-ID=globex}sofia/live/2011@192.0.2.2:22011"')
     expect(dialplan).toContain('<action application="set" data="call_timeout=1"/>')
     expect(dialplan.match(/expression="\^1011\$"/g)).toHaveLength(1)
   })
