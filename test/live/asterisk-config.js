@@ -76,7 +76,10 @@ export function asteriskFiles(config) {
       .replace('[general]\n', `[general]\n${general.map((line) => `${line}\n`).join('')}`)
   /** @type {Record<string, string>} */
   const files = {
-    'manager.conf': withSecret('manager.conf', [`bindaddr = ${address}`, `port = ${ports.ami}`]),
+    'manager.conf': withSecret('manager.conf', [`bindaddr = ${address}`, `port = ${ports.ami}`]).replace(
+      /^read = .*/m,
+      '$&,dtmf',
+    ),
     'ari.conf': withSecret('ari.conf', []),
     'http.conf': `[general]\nenabled = yes\nbindaddr = ${address}\nbindport = ${ports.http}\n`,
     'rtp.conf': `[general]\nrtpstart = ${ports.rtp}\nrtpend = ${ports.rtp + 1_999}\n`,

@@ -10,7 +10,8 @@ import { accountOf, built, startReceiver, startService } from './service.js'
 import { waitUntil } from './wait-until.js'
 
 const RECORDINGS = new URL('../../examples/switches/recordings/', import.meta.url)
-const textOf = (/** @type {string} */ name) => gunzipSync(readFileSync(new URL(name, RECORDINGS))).toString('latin1')
+const textOf = (/** @type {string} */ name) =>
+  gunzipSync(readFileSync(new URL(name, RECORDINGS))).toString('latin1')
 
 /**
  * A recorded call: its messages as they were received, and the ids in them.
@@ -55,7 +56,10 @@ function amiCall() {
     banner,
     timeOf: (message) => Number(/^Timestamp: (\S+)/m.exec(message)?.[1]) * 1_000,
     shift: (message, ms) =>
-      message.replace(/^(Timestamp: )(\S+)/m, (_, name, seconds) => name + (Number(seconds) + ms / 1_000).toFixed(6)),
+      message.replace(
+        /^(Timestamp: )(\S+)/m,
+        (_, name, seconds) => name + (Number(seconds) + ms / 1_000).toFixed(6),
+      ),
   }
 }
 
@@ -76,9 +80,15 @@ function freeswitchCall() {
   const truth = JSON.parse(readFileSync(new URL('freeswitch-expected.json', RECORDINGS), 'utf8'))
   const ids = truth.recordings[0].calls[0].legs.map((/** @type {{ uuid: string }} */ { uuid }) => uuid)
   const text = textOf('freeswitch-esl-json.txt.gz')
-  const messages = [...text.matchAll(/Content-Length: \d+\nContent-Type: text\/event-json\n\n(\{.*?\})(?=Content-Length|$)/gs)]
+  const messages = [
+    ...text.matchAll(
+      /Content-Length: \d+\nContent-Type: text\/event-json\n\n(\{.*?\})(?=Content-Length|$)/gs,
+    ),
+  ]
     .map(([, body]) => String(body))
-    .filter((body) => body.startsWith('{"Event-Name":"CHANNEL_') && ids.includes(JSON.parse(body)['Unique-ID']))
+    .filter(
+      (body) => body.startsWith('{"Event-Name":"CHANNEL_') && ids.includes(JSON.parse(body)['Unique-ID']),
+    )
   return {
     ...{ messages, ids },
     timeOf: (message) => Number(/"Event-Date-Timestamp":"(\d+)"/.exec(message)?.[1]) / 1_000,
@@ -112,7 +122,8 @@ export function recordingOf({ messages, ids, timeOf, shift, banner = '' }, { cal
   const all = []
   for (let index = 0; index < calls; index += 1) {
     const shiftMs = startMs + (index * 1_000) / rate - firstMs
-    for (const [at, message] of messages.entries()) all.push({ index, message, shiftMs, atMs: (times[at] ?? 0) + shiftMs })
+    for (const [at, message] of messages.entries())
+      all.push({ index, message, shiftMs, atMs: (times[at] ?? 0) + shiftMs })
   }
   all.sort((left, right) => left.atMs - right.atMs)
   const parts = all.map(({ index, message, shiftMs }) => {

@@ -218,11 +218,14 @@ function compareEnd({ cause, code, endedBy, billed }, end) {
   const { billing_seconds: seconds } = end
   if (billed && seconds !== undefined && (seconds < billed[0] || seconds > billed[1]))
     problems.push(`${seconds} s are billed, not ${billed[0]} to ${billed[1]} s`)
-  for (const unit of ['seconds', 'ms']) {
+  for (const [unit, sign] of [
+    ['seconds', 's'],
+    ['ms', 'ms'],
+  ]) {
     const [duration, ringing, talk] = ['duration', 'ringing', 'billing'].map((name) => end[`${name}_${unit}`])
     if ([duration, ringing, talk].every((time) => time !== undefined) && duration !== ringing + talk)
       problems.push(
-        `the duration is ${duration} ${unit}, but ${ringing} ${unit} of ringing and ${talk} ${unit} billed`,
+        `the duration is ${duration} ${sign}, but ${ringing} ${sign} of ringing and ${talk} ${sign} billed`,
       )
   }
   for (const name of ['duration', 'billing']) {

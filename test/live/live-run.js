@@ -107,9 +107,7 @@ export async function liveRun(flags) {
   }
   if (sources.includes('freeswitch')) {
     if (flags.freeswitch === undefined)
-      report.skip(
-        'FreeSWITCH: no running one is given (--freeswitch HOST), and Debian has no package of it',
-      )
+      report.skip('FreeSWITCH: no running one is given (--freeswitch HOST), and Debian has no package of it')
     else await runOf('FreeSWITCH', runFreeswitch(flags.freeswitch, flags, report), report)
   }
   if (flags.table !== undefined) writeFileSync(flags.table, report.table())
@@ -257,7 +255,7 @@ async function runFreeswitch(host, flags, report) {
  * @property {Report} report
  * @property {LiveSwitch} live
  * @property {readonly Connection[]} connections
- * @property {() => readonly string[]} [records] lines of the call detail records
+ * @property {(() => readonly string[]) | undefined} [records] lines of the call detail records
  */
 
 /** @param {RunOptions} options */
@@ -276,7 +274,11 @@ async function runScenarios({ title, flags, report, live, connections: all, reco
     /** @type {readonly Connection[]} */ connections,
     /** @type {(run: import('./scenario.js').Run) => Promise<void>} */ during,
   ) => {
-    const relays = await Promise.all(connections.map(({ target }) => startRelay(target)))
+    const relays = await Promise.all(
+      connections.map(({ source, target }) =>
+        startRelay(target, flags.keep ? join(folder, `${source}.stream`) : undefined),
+      ),
+    )
     const services = []
     try {
       for (const [index, { source, rule, env, flags: flagsOf }] of connections.entries())
@@ -317,7 +319,7 @@ async function runScenarios({ title, flags, report, live, connections: all, reco
     report.add('every request is signed', [{ source: '', problems: receiver.problems }])
   } finally {
     await receiver.end()
-    if (flags.keep) console.log(`the logs of the phones are in ${folder}`)
+    if (flags.keep) console.log(`the logs of the phones, and what the switch sent, are in ${folder}`)
     else rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -338,8 +340,7 @@ async function measure(run, flags, report) {
     ])
   const rate = parseWholeNumber('rate', flags.rate, 0)
   const seconds = parseWholeNumber('seconds', flags.seconds)
-  if (rate > 0)
-    report.add(`${rate} calls a second for ${seconds} s`, await measureLoad(run, rate, seconds))
+  if (rate > 0) report.add(`${rate} calls a second for ${seconds} s`, await measureLoad(run, rate, seconds))
 }
 
 /**

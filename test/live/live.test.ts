@@ -249,7 +249,9 @@ describe('the configuration of FreeSWITCH', () => {
       dialplan: ['1011: set call_timeout=1', '1011: bridge phone(1011),phone(2011)'],
     })
     expect(dialplan).toContain('<action application="export" data="ecallmgr_Account-ID=globex"/>')
-    expect(dialplan).toContain('"{ecallmgr_Account-ID=acme}sofia/live/1011@192.0.2.2:21011,sofia/live/2011@192.0.2.2:22011"')
+    expect(dialplan).toContain(
+      '"{ecallmgr_Account-ID=acme}sofia/live/1011@192.0.2.2:21011,sofia/live/2011@192.0.2.2:22011"',
+    )
     expect(dialplan).toContain('"{ecallmgr_Account-ID=globex}sofia/live/2011@192.0.2.2:22011"')
     expect(dialplan).toContain('<action application="set" data="call_timeout=1"/>')
     expect(dialplan.match(/expression="\^1011\$"/g)).toHaveLength(1)

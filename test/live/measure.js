@@ -58,7 +58,8 @@ export async function measureCalls({ services, receiver }, calls, place) {
   const results = []
   const expected = calls * 2
   for (const { source, pid } of services) {
-    const events = () => receiver.received.slice(receivedBefore).filter((request) => request.source === source)
+    const events = () =>
+      receiver.received.slice(receivedBefore).filter((request) => request.source === source)
     const areOver = () => {
       const ends = events().filter(({ event }) => event.hook_event === 'channel_destroy')
       return ends.length >= expected || undefined

@@ -52,9 +52,6 @@ export function startPhone({ number, address, port, folder, steps, calls, speaks
     ...['-sf', scenario, '-i', address, '-p', String(port), '-mi', address, '-mp', String(mediaPort)],
     ...['-nostdin', '-trace_logs', '-log_file', logFile, '-log_overwrite', 'true'],
     ...['-trace_err', '-error_file', errorFile, '-error_overwrite', 'true', '-recv_timeout', '60000'],
-    ...(speaks
-      ? ['-min_rtp_port', String(mediaPort), '-max_rtp_port', String(mediaPort + MEDIA.portsPerPhone - 1)]
-      : []),
     ...(flags.includes('-m') ? [] : ['-m', '1']),
     ...flags,
   ]

@@ -38,8 +38,12 @@ export function createReport(sources) {
       }
       const lines = [...rows]
         .filter(([, results]) => results.some(({ source }) => source !== ''))
-        .map(([name, results]) => `| ${name} | ${sources.map((source) => cell(results, source)).join(' | ')} |`)
-      return [`| | ${sources.join(' | ')} |`, `|---|${'---|'.repeat(sources.length)}`, ...lines, ''].join('\n')
+        .map(
+          ([name, results]) => `| ${name} | ${sources.map((source) => cell(results, source)).join(' | ')} |`,
+        )
+      return [`| | ${sources.join(' | ')} |`, `|---|${'---|'.repeat(sources.length)}`, ...lines, ''].join(
+        '\n',
+      )
     },
     /** Says how many checks passed; returns the exit code. */
     end() {

@@ -12,7 +12,8 @@
  * `--only` plays the scenarios with this text in their names, `--sources` runs these of ami, ari, ari-2 and freeswitch.
  * `--idle` and `--rate` measure afterwards: no connection is dropped without calls, and no event is missing, doubled or out
  * of order at a constant rate of calls. The durations are compared with the call detail records of an Asterisk that the run
- * started. `--keep` shows the logs of hookswitch and keeps those of the phones, `--table FILE` writes the results.
+ * started. `--keep` shows the logs of hookswitch and keeps those of the phones and all that
+ * the switch sent, `--table FILE` writes the results.
  *
  * The exit code is 0 if everything of `--sources` passed, 1 if something failed, 3 if nothing failed and something was
  * skipped, such as the scenarios of a switch that is not given.

@@ -16,14 +16,14 @@ const WITHHELD = { number: '15551299', name: 'Withheld Caller' }
  * @param {string} second
  */
 const bothWays = (first, second) => async (/** @type {import('./scenario.js').Stage} */ stage) => {
-  for (const [from, to] of [
-    [first, second],
-    [second, first],
-  ]) {
-    stage.callee(String(to), ...answers)
-    const caller = stage.caller(String(from), String(to), ...stays)
-    await stage.sees(String(to), 'bridge')
-    await stage.sees(String(from), 'bridge')
+  for (const [from = '', to = '', bridges] of /** @type {const} */ ([
+    [first, second, 1],
+    [second, first, 2],
+  ])) {
+    stage.callee(to, ...answers)
+    const caller = stage.caller(from, to, ...stays)
+    await stage.sees(to, 'bridge', bridges)
+    await stage.sees(from, 'bridge', bridges)
     await caller.go()
     await stage.done()
   }
@@ -82,7 +82,7 @@ export const PARTY_SCENARIOS = [
   {
     name: 'a caller outside withholds the number',
     phones: phonesOf('1681'),
-    never: [WITHHELD.number, WITHHELD.name],
+    never: { texts: [WITHHELD.number, WITHHELD.name], account: 'acme' },
     asteriskConf: {
       'extensions.conf': [
         ...['[from-trunk]', 'exten => 1681,1,Set(__ACCOUNT_ID=acme)', 'same => n,Dial(PJSIP/1681)'],
@@ -101,23 +101,26 @@ export const PARTY_SCENARIOS = [
     legs: answeredCall('', '1681', 'caller', { account: 'acme' }),
   },
   {
-    name: 'the dial plan withholds the number of the caller',
+    name: 'the dial plan withholds the number of the caller from the callee',
     only: ['asterisk'],
-    phones: phonesOf('1691', '1692'),
-    never: ['Phone 1691'],
+    phones: phonesOf('1691', '2691'),
+    never: { texts: ['Phone 1691'], account: 'globex' },
     dialplan: {
       asterisk: [
-        ...['exten => 1692,1,Set(__ACCOUNT_ID=acme)', 'same => n,Set(CALLERID(pres)=prohib)'],
-        'same => n,Dial(PJSIP/1692)',
+        ...['exten => 2691,1,Set(__ACCOUNT_ID=acme)', 'same => n,Set(CALLERID(num-pres)=prohib)'],
+        'same => n,Dial(PJSIP/2691)',
       ],
     },
     async play(stage) {
-      stage.callee('1692', ...answers)
-      const caller = stage.caller('1691', '1692', ...stays)
-      await stage.sees('1692', 'bridge')
+      stage.callee('2691', ...answers)
+      const caller = stage.caller('1691', '2691', ...stays)
+      await stage.sees('1691', 'bridge')
+      await stage.sees('2691', 'bridge')
       await caller.go()
     },
-    legs: answeredCall('', '1692', 'caller', { account: 'acme' }),
+    legs: answeredCall('1691', '2691', 'caller').map((expected) =>
+      expected.phone === '2691' ? { ...expected, account: 'globex', other: '' } : expected,
+    ),
   },
   {
     name: 'two tenants call each other: accounts by variable',

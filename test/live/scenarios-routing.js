@@ -74,7 +74,9 @@ export const ROUTING_SCENARIOS = [
     },
     async play(stage) {
       const callees = ['1652', '1653', '1654']
-      const phones = callees.map((number) => stage.callee(number, step.isInvited, step.ring, step.isCancelled))
+      const phones = callees.map((number) =>
+        stage.callee(number, step.isInvited, step.ring, step.isCancelled),
+      )
       const parties = { from: '1651', to: '1659' }
       const caller = stage.caller('1651', '1659', step.hearsRinging, step.waitForGo, step.cancel(parties))
       for (const phone of phones) await phone.took('ringing')

@@ -103,9 +103,9 @@ export const TRANSFER_SCENARIOS = [
         endedBy: 'this_leg',
       }),
       leg('outbound', '1112', '1111', ['create', 'answer', 'bridge:1111', 'hold', 'unhold?', 'transferor']),
-      leg('inbound', '1112', '1113', ['create', 'answer', 'bridge:1113']),
+      leg('inbound', '1112', '1113', ['create', 'answer', 'bridge:1113'], { group: 'consultation' }),
       leg('outbound', '1113', '1112', ['create', 'answer', 'bridge:1112', 'bridge:1111'], {
-        endedBy: 'other_leg',
+        ...{ endedBy: 'other_leg', joins: true },
       }),
     ],
   },

@@ -15,11 +15,11 @@ export const ACCOUNTS = ['acme', 'globex'].map(accountOf)
 /** @param {string} id */
 export function accountOf(id) {
   return {
-  id,
-  name: id,
-  realm: `${id}.example`,
-  apiKey: `${id}-key-`.padEnd(40, '0'),
-}
+    id,
+    name: id,
+    realm: `${id}.example`,
+    apiKey: `${id}-key-`.padEnd(40, '0'),
+  }
 }
 
 /** @typedef {{ id: string, name: string, realm: string, apiKey: string }} Account */

@@ -38,8 +38,7 @@ export function send(lines, { sdp, keys, retransmits = false } = {}) {
 }
 
 /** Begins to send audio, if the phone has any. @param {Dialog} dialog */
-export const speak = ({ audio }) =>
-  audio === undefined ? '' : `<exec rtp_stream="${audio},-1,0"/>`
+export const speak = ({ audio }) => (audio === undefined ? '' : `<exec rtp_stream="${audio},-1,0"/>`)
 
 export const log = (/** @type {string} */ text) => `<log message="${text}"/>`
 export const note = (/** @type {string} */ text) => `<nop><action>${log(text)}</action></nop>`
