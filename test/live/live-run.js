@@ -343,6 +343,9 @@ async function measure(run, flags, report) {
   if (rate > 0) report.add(`${rate} calls a second for ${seconds} s`, await measureLoad(run, rate, seconds))
 }
 
+/** How many records that differ are shown. */
+const MAX_SHOWN = 20
+
 /**
  * @param {readonly string[]} lines
  * @param {readonly import('./service.js').Received[]} received
@@ -351,11 +354,11 @@ async function measure(run, flags, report) {
 function compareWithRecords(lines, received, sources) {
   const records = lines.map(parseRecord)
   for (const source of sources.filter((name) => name !== 'freeswitch')) {
-    const { equal, atTheSecond, several, unknown, different } = compareRecords(records, received, source)
+    const { equal, near, farthestMs, several, unknown, different } = compareRecords(records, received, source)
     console.log(
-      `        ${source}: of ${records.length} call detail records ${equal} have the durations of their leg, ${atTheSecond} the next second's; ` +
+      `        ${source}: of ${records.length} call detail records ${equal} have the whole seconds of their leg, ${near} differ by less than a second (at most ${farthestMs} ms); ` +
         `${several} legs have several records, ${unknown} no durations, ${different.length} others`,
     )
-    for (const line of different) console.log(`        ${line}`)
+    for (const line of different.slice(0, MAX_SHOWN)) console.log(`        ${line}`)
   }
 }

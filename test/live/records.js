@@ -34,8 +34,11 @@ export function parseRecord(line) {
   }
 }
 
-/** A record's whole second may begin this much before or after that of the event. */
-const CLOCK_MS = 25
+/** Asterisk writes the times at which it comes to the record: later than the events, if the machine is busy. */
+const WRITE_MS = 1_000
+
+/** How far a time is outside the whole seconds of a record. @param {number} ms @param {number} seconds */
+const distance = (ms, seconds) => Math.max(0, seconds * 1_000 - ms, ms - (seconds * 1_000 + 999))
 
 /**
  * Sorts the records of the legs that one service published.
@@ -48,7 +51,7 @@ export function compareRecords(records, received, source) {
   /** @type {Map<string, CallRecord[]>} */
   const byLeg = new Map()
   for (const record of records) byLeg.set(record.id, [...(byLeg.get(record.id) ?? []), record])
-  const counts = { equal: 0, atTheSecond: 0, several: 0, unknown: 0 }
+  const counts = { equal: 0, near: 0, farthestMs: 0, several: 0, unknown: 0 }
   /** @type {string[]} */
   const different = []
   for (const { source: from, event } of received) {
@@ -56,19 +59,21 @@ export function compareRecords(records, received, source) {
     const [record, ...others] = byLeg.get(event.call_id) ?? []
     if (!record) continue
     const { duration_ms: duration, billing_ms: billed } = event
-    const isNear = [
-      [duration, record.duration],
-      [billed, record.billed],
-    ].every(([ms, seconds]) => ms + CLOCK_MS >= seconds * 1_000 && ms - CLOCK_MS < (seconds + 1) * 1_000)
     if (others.length > 0) counts.several += 1
     else if (duration === undefined || billed === undefined) counts.unknown += 1
     else if (event.duration_seconds === record.duration && event.billing_seconds === record.billed)
       counts.equal += 1
-    else if (isNear) counts.atTheSecond += 1
-    else
+    else {
+      const farMs = Math.max(distance(duration, record.duration), distance(billed, record.billed))
+      if (farMs < WRITE_MS) {
+        counts.near += 1
+        counts.farthestMs = Math.max(counts.farthestMs, farMs)
+        continue
+      }
       different.push(
         `${record.channel} ${record.application}: the record has ${record.duration} s and ${record.billed} s billed, the event ${duration} ms and ${billed} ms`,
       )
+    }
   }
   return { ...counts, different }
 }
