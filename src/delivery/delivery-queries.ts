@@ -22,6 +22,8 @@ export interface AttemptQuery {
   readonly toMs?: number
   /** Only positions before (descending) or after (ascending) this one. */
   readonly cursor?: number
+  /** Only positions down to (descending) or up to (ascending) this one, inclusive. Default: no limit. */
+  readonly end?: number
   /** True: oldest first. Default false. */
   readonly ascending?: boolean
   /** Maximum number of attempts to return. */
@@ -73,6 +75,8 @@ export interface DeliveryQuery {
   readonly onlyOriginals?: boolean
   /** Only positions before (descending) or after (ascending) this one. */
   readonly cursor?: number
+  /** Only positions down to (descending) or up to (ascending) this one, inclusive. Default: no limit. */
+  readonly end?: number
   /** True: oldest first. Default false. */
   readonly ascending?: boolean
   /** Maximum number of deliveries to return. */
