@@ -12,6 +12,8 @@ export interface AttemptQuery {
   readonly deliveryId?: string
   /** Only attempts for any of these calls. Default: all calls. */
   readonly callIds?: readonly string[]
+  /** Only attempts for events of these kinds. Default: all kinds. */
+  readonly hooks?: readonly string[]
   /** True: only failures; the cost must not grow with the successes of a webhook. Default false. */
   readonly onlyFailures?: boolean
   /** True: the store may leave out the headers and bodies of requests and responses. Default false. */

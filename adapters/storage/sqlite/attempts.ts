@@ -18,11 +18,14 @@ import { wholeDeliveryId } from './delivery-ids.js'
 import type { EventBodies } from './event-bodies.js'
 import { httpVerbIn } from './formats.js'
 import { hashKey } from './hash-key.js'
-import { MAX_POSITION, MAX_TIME_MS, PART_ROWS } from './queries.js'
+import { hookList, MAX_POSITION, MAX_TIME_MS, PART_ROWS } from './queries.js'
 
-/** Conditions of every list: cursor, end, earliest and latest time. */
+/** Conditions of every list: cursor, end, earliest and latest time, kinds of events as `hookList` writes them, twice. */
 const range = (ascending: boolean) =>
-  `a.doc is not null and a.key ${ascending ? '> ? and a.key <=' : '< ? and a.key >='} ? and a.at_ms >= ? and a.at_ms <= ?`
+  `a.doc is not null and a.key ${ascending ? '> ? and a.key <=' : '< ? and a.key >='} ? and a.at_ms >= ? and a.at_ms <= ?
+    and (? is null or instr(?, (
+      select ' ' || hook || ' ' from hookswitch_event where position = coalesce(a.event, a.position)
+    )) > 0)`
 const ordered = (ascending: boolean) => `order by a.key ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
 /** Which records a list has, and the index that has those of a webhook in order. */
@@ -179,6 +182,9 @@ export const PART_OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
   where a.webhook = ? and a.doc is not null and a.key ${ascending ? '>' : '<'} ?
   order by a.key ${ascending ? 'asc' : 'desc'} limit 1 offset ? + 0`
 
+/** To read the kind of an event takes so many times as long as to read an entry of an index. */
+const KIND_COST = 10
+
 /** Finds parts of the list of a webhook or an account. */
 export function createAttemptPart({
   prepareQuery,
@@ -189,7 +195,8 @@ export function createAttemptPart({
   const lastKey = prepareQuery<{ readonly key: number | null }>(
     'select max(key) as key from hookswitch_attempt',
   )
-  return ({ webhookId, ascending = false, rows = PART_ROWS, ...query }) => {
+  return ({ webhookId, hooks, ascending = false, ...query }) => {
+    const { rows = hooks ? PART_ROWS / KIND_COST : PART_ROWS } = query
     const last = (lastKey.get()?.key ?? 0) + 1
     const bounds = ascending
       ? { cursor: query.cursor ?? 0, end: last }
@@ -203,7 +210,15 @@ export function createAttemptPart({
 }
 
 /** The range of a list, as the parameters of its query. */
-type Range = readonly [cursor: number, end: number, fromMs: number, toMs: number, limit: number]
+type Range = readonly [
+  cursor: number,
+  end: number,
+  fromMs: number,
+  toMs: number,
+  kinds: string | null,
+  sameKinds: string | null,
+  limit: number,
+]
 
 /** Returns the keys of the matching records, in the requested order. */
 function createKeyQuery({
@@ -229,7 +244,8 @@ function createKeyQuery({
     const { deliveryId, webhookId, callIds, ascending = false, limit } = query
     const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
     const { cursor = ascending ? -1 : MAX_POSITION, end = ascending ? MAX_POSITION : -1 } = query
-    const range: Range = [cursor, end, fromMs, toMs, limit]
+    const kinds = query.hooks ? hookList(query.hooks) : null
+    const range: Range = [cursor, end, fromMs, toMs, kinds, kinds, limit]
     const webhook = webhookId === undefined ? undefined : endpoints.byId(webhookId)
     if (webhookId !== undefined && webhook?.account !== account) return []
 
@@ -250,7 +266,7 @@ function createKeyQuery({
       // `limit` webhooks are enough: one whose first record comes after those of `limit` others adds nothing.
       const webhooks = webhook
         ? [webhook]
-        : firstRecords(query).all(cursor, end, fromMs, toMs, account, limit)
+        : firstRecords(query).all(...range.slice(0, -1), account, limit)
       return webhooks.flatMap(({ key }) => ofWebhook(query).all(key, ...range))
     }
 

@@ -28,6 +28,9 @@ const FIRST_EPOCH = 1
 /** Beyond every timestamp, in both directions. */
 export const MAX_TIME_MS = 9e15
 
+/** A list of kinds of events, in which `instr` finds one between spaces. */
+export const hookList = (hooks: readonly string[]): string => ` ${hooks.join(' ')} `
+
 export type Table = 'waiting' | 'attempt'
 const TABLES: readonly Table[] = ['waiting', 'attempt']
 

@@ -2,7 +2,7 @@
 import { type DeliveryReads, deliveryBounds, type ReplayableQuery } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { TEST_FORMATS } from './formats.js'
-import { createWaitingMask, hasState, inTable, MAX_TIME_MS, maskOf, type Table } from './queries.js'
+import { createWaitingMask, hasState, hookList, inTable, MAX_TIME_MS, maskOf, type Table } from './queries.js'
 import { IS_NOT_RECOVERED } from './replay-marks.js'
 import { CANCELLED } from './state-codes.js'
 import type { Synchronous } from './synchronous.js'
@@ -29,8 +29,6 @@ export const REPLAYABLE_SQL = (
   ${inTable(table)} where d.webhook = ? and d.position > ? and d.position <= ? and d.accepted_ms >= ? and d.accepted_ms <= ?
     and d.event is null and d.format < ${TEST_FORMATS} and ${hasState(table, '?')}
     ${skipsRecovered ? `and ${IS_NOT_RECOVERED}` : ''} ${selects ? isSelected(table) : ''}`
-
-const hookList = (hooks: readonly string[]) => ` ${hooks.join(' ')} `
 
 export function createReplayableCount(context: EngineContext): Synchronous<DeliveryReads>['countReplayable'] {
   const { prepareQuery, endpoints } = context

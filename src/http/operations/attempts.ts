@@ -44,16 +44,17 @@ async function listMatchingAttempts(
   const hasBodies = enumValue(context, 'include', INCLUDABLE) !== undefined
   const toJson = isSlim ? slimAttemptJson : hasBodies ? attemptJson : listedAttemptJson
   const onlyFailures = selectsFailures(context) ? { onlyFailures: true } : {}
+  const hooks = filterValues(context.query, 'hook_event')
   const slim = isSlim && !filtersByContents(context) ? { slim: true } : {}
   const { webhookId, deliveryId, callIds } = selection
-  const hasRange = request.fromMs !== undefined || request.toMs !== undefined
-  const ofWebhook = { accountId, ...(webhookId !== undefined && { webhookId }) }
+  const isSparse = hooks !== undefined || request.fromMs !== undefined || request.toMs !== undefined
+  const list = { accountId, ...(webhookId !== undefined && { webhookId }), ...(hooks && { hooks }) }
   const source = positionedRows(request, {
     // A delivery or a call has few attempts.
-    ...(hasRange &&
+    ...(isSparse &&
       deliveryId === undefined &&
-      !callIds && { part: (query) => listPart(context, { list: 'attempts', ...ofWebhook, ...query }) }),
-    read: (batch) => readBatch(context, { accountId, ...selection, ...onlyFailures, ...slim, ...batch }),
+      !callIds && { part: (query) => listPart(context, { list: 'attempts', ...list, ...query }) }),
+    read: (batch) => readBatch(context, { ...list, ...selection, ...onlyFailures, ...slim, ...batch }),
     hasBodies: true,
     toFilterJson: attemptJson,
     toItems: (rows) => rows.map(toJson),

@@ -234,6 +234,7 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
     if (query.deliveryId !== undefined && record.deliveryId !== query.deliveryId) continue
     if (callIds && (record.callId === undefined || !callIds.has(record.callId))) continue
     if (query.onlyFailures && record.result !== 'failure') continue
+    if (query.hooks && !query.hooks.includes(record.hook)) continue
     if (isWithin(record.atMs, query)) found.push(toStoredAttempt(record, position, requestOf(row)))
   }
   return found

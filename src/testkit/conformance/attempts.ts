@@ -332,6 +332,23 @@ export function attemptRules(rule: DefineRule): void {
     },
   )
 
+  rule('attempts are listed by the kind of their event', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const hooks = ['channel_create', 'channel_answer', 'channel_create', 'channel_destroy']
+    const ids: string[] = []
+    for (const hook of hooks) ids.push(await acceptAndRecord(fixture, webhook, {}, { hook }))
+    const [first, second, third, last] = ids
+    for (const ofWebhook of [{}, { webhookId: webhook.id }]) {
+      const listed = (kinds: string[]) => listIds(fixture, { hooks: kinds, ascending: true, ...ofWebhook })
+      assert.deepEqual(await listed(['channel_create']), [first, third])
+      assert.deepEqual(await listed(['channel_destroy', 'channel_answer']), [second, last])
+      assert.deepEqual(await listed(['channel_bridge']), [])
+      assert.deepEqual(await listed([]), [])
+    }
+    const recent = { hooks: ['channel_create'], limit: 1 }
+    assert.deepEqual(await listIds(fixture, recent), [third])
+  })
+
   rule('the parts of a list have the attempts of a range, however far apart they are', async (fixture) => {
     const [webhook, other] = [await fixture.webhook(), await fixture.webhook()]
     const days: string[][] = []

@@ -206,7 +206,7 @@ describe.skipIf(!server)('query plans', () => {
           const found: number[] = []
           for (let cursor = Number.MAX_SAFE_INTEGER; ; ) {
             const range = [cursor, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-            const values = ['many', ...range, limit, 10, null, null, null, null, null, null, 0]
+            const values = ['many', ...range, limit, 10, null, null, null, null, null, null, 0, null]
             const { rows } = await client.query<{ position: string }>(text, values)
             const page = rows.map(({ position }) => Number(position)).sort((a, b) => b - a)
             found.push(...page)

@@ -338,6 +338,10 @@ export const brokenAttempts: readonly StoreFault[] = [
       ),
   })),
   attemptFault(
+    'attempts are not filtered by the kind of their event',
+    onAttempts(({ hooks: _ignored, ...query }) => query),
+  ),
+  attemptFault(
     'attempts are not filtered by call',
     onAttempts(({ callIds: _ignored, ...query }) => query),
   ),

@@ -26,7 +26,8 @@ const bodyStart = (s: string, length: string) => `left(case a.variant when 0 the
 /**
  * `$1`: account; `$2`: before or after this position; `$13`: up to this one; `$3`, `$4`: recorded from and to; `$5`: limit; `$6`: characters of a
  * body to read (at least the bytes that are shown); `$7`: webhook; `$8`: calls, each null for any; `$9`, `$10`: range of the
- * id of the delivery's event; `$11`, `$12`: stored ids of the delivery. Slim ends have no document.
+ * id of the delivery's event; `$11`, `$12`: stored ids of the delivery; `$14`:
+ * kinds of events, null for any. Slim ends have no document.
  */
 export function attemptStatement(
   s: string,
@@ -37,7 +38,8 @@ export function attemptStatement(
   // The planner expects a range of parameters to leave almost no row, and half of the rows after a CASE. So it reads a page
   // in the order of its index, instead of sorting everything.
   const filters = `a.position ${ascending ? '>' : '<'} $2 and case when a.at_ms >= $3 then a.at_ms <= $4 end and a.doc is not null
-    ${onlyFailures ? `and not ${isSuccess('a.doc')}` : ''}`
+    ${onlyFailures ? `and not ${isSuccess('a.doc')}` : ''}
+    and case when $14::text[] is null then true else (select hook from ${s}.event e where e.position = a.event) = any ($14) end`
   /** As a row: of two bounds the planner would expect that they leave almost no row, too. */
   const upTo = (key: string) => `(a.webhook_key, a.position) ${ascending ? '<=' : '>='} (${key}, $13::bigint)`
   const end = `order by a.position ${order} limit $5`
@@ -93,7 +95,7 @@ export function attemptStatement(
   return {
     name: `attempts_${lookup}${ascending ? '_up' : ''}${onlyFailures ? '_failed' : ''}`,
     text: `with given as (
-        select $1::text, $5::int, $6::int, $7::text, $8::text[], $9::text, $10::text, $11::text, $12::text, $13::bigint
+        select $1::text, $5::int, $6::int, $7::text, $8::text[], $9::text, $10::text, $11::text, $12::text, $13::bigint, $14::text[]
       )
       select ${ATTEMPT_COLUMNS}, w.id as "webhookId", w.account_id as "accountId", e.id as "eventId", e.call_id as "callId",
         e.hook, ${bodyStart(s, '$6')} as body

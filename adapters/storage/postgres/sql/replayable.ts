@@ -18,7 +18,7 @@ const CANCELLED = stateNumberOf('cancelled')
  * With `isDetailed` also: of the kinds `$8`, for the reason `$9` (null: any).
  *
  * What has recovered is merged with the rest by position: the position of an original is that of the event of its replays. The
- * index of what was not delivered answers alone, unless the question is detailed. Replays that wait are read in the order of the
+ * indexes of what was delivered and of what was not answer alone, unless the question is detailed. Replays that wait are read in the order of the
  * index that has them by webhook: where one webhook has nearly all of them, another index would look as good.
  */
 export function replayableStatement(s: string, isDetailed: boolean): Statement {
