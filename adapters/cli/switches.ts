@@ -54,9 +54,15 @@ export async function connectSwitches(
     },
     health: () =>
       sources.map(({ status }) => {
-        const { peer, isConnected, disconnectReason } = status()
+        const { peer, isConnected, disconnectReason, lagMs, held } = status()
         const reason = isConnected ? undefined : (disconnectReason ?? 'not connected yet')
-        return { source: peer, connected: isConnected, ...(reason === undefined ? {} : { reason }) }
+        return {
+          source: peer,
+          connected: isConnected,
+          ...(reason !== undefined && { reason }),
+          ...(lagMs >= 1_000 && { lagSeconds: Math.round(lagMs / 1_000) }),
+          ...(held > 0 && { held }),
+        }
       }),
     async close(drainMs) {
       await Promise.all(sources.map((source) => source.close({ drainMs })))
