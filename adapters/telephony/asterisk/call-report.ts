@@ -109,11 +109,12 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     const { agentCallId, otherLegCallId: _, ...others } = details
     if (hook === 'queue_join') leg.notes.abandonedAfterSeconds = undefined
     if (hook === 'queue_join' || hook === 'queue_leave') leg.notes.isInQueue = hook === 'queue_join'
-    const isBehindLocal = agentCallId !== undefined && legs.get(agentCallId)?.isInternal === true
+    const agent = agentCallId === undefined ? undefined : legs.get(agentCallId)
+    const isUndialled = agent !== undefined && (agent.isInternal || agent.diallerId === undefined)
     if (hook === 'queue_agent_answer') queues.flushLeave(leg, 'answered', details.waitingSeconds)
     if (hook === 'queue_leave') queues.left({ leg, details, atMs })
-    else if (hook === 'queue_agent_offer' && isBehindLocal)
-      queues.offered({ leg, details: others, atMs }, agentCallId)
+    else if (hook === 'queue_agent_offer' && isUndialled)
+      queues.offered({ leg, details: others, atMs }, agent.id)
     else if (hooks.has(hook)) add(leg, hook, details, atMs)
   }
 
@@ -197,7 +198,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     },
     beforeEvent: (leg) => queues.flushLeave(leg),
     onDialled(caller, called, atMs) {
-      if (!called.isInternal && caller.isInternal) {
+      if (!called.isInternal && (caller.isInternal || queues.isOffered(called.id))) {
         advance(called, atMs)
         queues.onDialled(caller, called)
       }

@@ -108,13 +108,16 @@ function registrationOf(
 function messageOf(message: Json, device: string | undefined): ParseResult {
   const [from, to, body] = [textOf(message.from), textOf(message.to), textOf(message.body)]
   if (from === undefined || to === undefined) return 'no message'
+  const variables = objectOf(message.variables)
+  // Such as the sign that somebody is typing.
+  if (textOf(variables['Content-Type'])?.startsWith('text/') === false) return undefined
   const [sender, recipient] = [partyOf(from), partyOf(to)]
   const [fromUser, fromRealm] = splitAddress(sender)
   const [toUser, toRealm] = splitAddress(recipient)
   return {
     hook: 'sms',
     // The sender chooses the Call-ID: it must not be the id of a leg.
-    id: idOf(`sms/${textOf(objectOf(message.variables)['Call-ID']) ?? digestOf(from, to, body ?? '')}`),
+    id: idOf(`sms/${textOf(variables['Call-ID']) ?? digestOf(from, to, body ?? '')}`),
     // A message of another program of the switch comes from no phone.
     device: device ?? 'Message/',
     key: '',

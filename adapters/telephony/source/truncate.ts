@@ -7,8 +7,8 @@ import { MAX_SECONDS } from './seconds.js'
 
 /** Longest string, characters: no name, number or address is longer, and one value may occur in several fields. */
 const MAX_TEXT_LENGTH = 1_024
-/** Longest text of a message, characters: more than the ten parts of 153 that phones send as one. */
-const MAX_BODY_LENGTH = 16_384
+/** Longest text of a message, characters: a SIP MESSAGE has up to 1,300 bytes (RFC 3428), several joined ones have more. */
+const MAX_BODY_LENGTH = 8_192
 /** Maximum number of characters of all channel variables of a field. */
 const MAX_VARIABLES_LENGTH = 32_768
 /** Largest event as JSON, bytes: `publish` accepts 64 KiB with what it adds. */
@@ -120,7 +120,7 @@ function truncateTexts(texts: Readonly<Record<string, string>>): Readonly<Record
   return copy ?? texts
 }
 
-function truncateText(text: string, maxLength: number): string {
+function truncateText(text: string, maxLength: number = MAX_TEXT_LENGTH): string {
   if (text.length > maxLength) return text.slice(0, maxLength).toWellFormed()
   return text.isWellFormed() ? text : text.toWellFormed()
 }

@@ -167,7 +167,7 @@ describe('what Asterisk reports of a call', () => {
     ])
     expect(events[0]).toMatchObject({ queueId: 'support', queuePosition: 1 })
     const agent = { agentId: 'Support Agent', agentCallId: '1795174220.93', otherLegCallId: '1795174220.93' }
-    expect(events[1]).toMatchObject({ queueId: 'support', ...agent })
+    expect(events[1]).toMatchObject({ queueId: 'support', agentNumber: '2001', ...agent })
     expect(events[2]).toMatchObject({ queueLeaveReason: 'answered', waitingSeconds: 0 })
     expect(events[3]).toMatchObject({ queueId: 'support', waitingSeconds: 0, ...agent })
   })

@@ -160,6 +160,14 @@ describe('a text message', () => {
     expect([event?.from, event?.to]).toEqual(users)
   })
 
+  it.each([
+    ['text/plain;charset=UTF-8', 1],
+    ['application/im-iscomposing+xml', 0],
+  ])('of the type %s is %i event', (type, count) => {
+    const text = messageOf((message) => Object.assign(message, { variables: { 'Content-Type': type } }))
+    expect(eventsOf(ariEvents([text]))).toHaveLength(count)
+  })
+
   it('without a Call-ID has the same id over every connection', () => {
     const bare = messageOf((message) => delete message.variables)
     const ids = [bare, bare].map((text) => eventsOf(ariEvents([text]))[0]?.callId)
