@@ -85,7 +85,12 @@ export async function reportMatches(
     for (const webhook of webhooks) {
       const { id, settings } = webhook
       const why = mismatchOf(webhook, event, lineage, payload)
-      reports.push({ id, name: settings.name, isWanted: why === undefined, ...(why !== undefined && { why }) })
+      reports.push({
+        id,
+        name: settings.name,
+        isWanted: why === undefined,
+        ...(why !== undefined && { why }),
+      })
     }
     if (webhooks.length < WEBHOOKS_AT_ONCE) return reports
     after = positionOf(webhooks.at(-1)!)
