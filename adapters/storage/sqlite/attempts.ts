@@ -183,7 +183,7 @@ const PART_OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
   order by a.key ${ascending ? 'asc' : 'desc'} limit 1 offset ? + 0`
 
 /** To read the kind of an event takes so many times as long as to read an entry of an index. */
-const KIND_COST = 40
+const KIND_COST = 50
 
 /** Finds parts of the list of a webhook or an account. */
 export function createAttemptPart({
