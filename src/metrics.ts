@@ -184,6 +184,7 @@ export const METRICS = Object.freeze({
     kind: 'gauge',
     help: "How far this machine's clock is ahead of the store's (negative: behind).",
   },
+  hookswitch_time_seconds: { kind: 'gauge', help: 'The clock of the machine, in Unix time.' },
   hookswitch_event_loop_delay_seconds: {
     kind: 'gauge',
     help: 'The longest delay of the event loop of the program in the last complete 10 s.',

@@ -14,6 +14,10 @@ export interface SourceHealth {
   readonly connected: boolean
   /** Why it is not connected. */
   readonly reason?: string
+  /** How late its events are published, seconds; absent below 1. */
+  readonly lagSeconds?: number
+  /** Events that wait for their account or for the service; absent without any. */
+  readonly held?: number
 }
 
 /** What `/readyz` reports. @internal */

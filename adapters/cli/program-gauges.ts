@@ -1,4 +1,4 @@
-/** The gauges of the program itself: its event loop, its memory, and the disk of its SQLite file. */
+/** The gauges of the program itself: its clock, its event loop, its memory, and the disk of its SQLite file. */
 import { totalmem } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
@@ -41,6 +41,7 @@ export function watchProgram(
 function readings(delaySeconds: number, disk: DiskHealth | undefined): readonly GaugeReading[] {
   const { rss, heapUsed } = process.memoryUsage()
   return [
+    { name: 'hookswitch_time_seconds', value: Date.now() / 1000 },
     { name: 'hookswitch_event_loop_delay_seconds', value: delaySeconds },
     { name: 'hookswitch_resident_memory_bytes', value: rss },
     { name: 'hookswitch_memory_limit_bytes', value: memoryLimit() },

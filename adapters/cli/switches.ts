@@ -54,9 +54,15 @@ export async function connectSwitches(
     },
     health: () =>
       sources.map(({ status }) => {
-        const { peer, isConnected, disconnectReason } = status()
+        const { peer, isConnected, disconnectReason, lagMs, held } = status()
         const reason = isConnected ? undefined : (disconnectReason ?? 'not connected yet')
-        return { source: peer, connected: isConnected, ...(reason === undefined ? {} : { reason }) }
+        return {
+          source: peer,
+          connected: isConnected,
+          ...(reason !== undefined && { reason }),
+          ...(lagMs >= 1_000 && { lagSeconds: Math.round(lagMs / 1_000) }),
+          ...(held > 0 && { held }),
+        }
       }),
     async close(drainMs) {
       await Promise.all(sources.map((source) => source.close({ drainMs })))
@@ -151,9 +157,9 @@ async function amiTls({ isTls, caFile }: AmiChoice): Promise<boolean | { readonl
 
 function freeswitchAccount(from: AccountFrom, accounts: AccountLookup): freeswitch.FreeswitchAccountOf {
   const ofLeg = freeswitchLegAccount(from, accounts)
-  const ofDevice = accounts.by('realm', freeswitch.accountFromRealm)
-  // A device has no channel: the realm at which it is registered is that of its account.
-  return (facts) => (facts.event.startsWith('sofia::') ? ofDevice(facts) : ofLeg(facts))
+  const ofRealm = accounts.by('realm', freeswitch.accountFromRealm)
+  // A device, an agent or a text message has no channel: its realm is that of its account.
+  return (facts) => (facts.header('Unique-ID') === undefined ? ofRealm(facts) : ofLeg(facts))
 }
 
 function freeswitchLegAccount(from: AccountFrom, accounts: AccountLookup): freeswitch.FreeswitchAccountOf {

@@ -25,6 +25,7 @@ const MAXIMA: ReadonlySet<GaugeReading['name']> = new Set([
   'hookswitch_account_backlog_ratio',
   'hookswitch_last_commit_timestamp_seconds',
   'hookswitch_feed_lag_seconds',
+  'hookswitch_time_seconds',
   'hookswitch_source_lag_seconds',
   'hookswitch_outage_start_timestamp_seconds',
   'hookswitch_node_problem',

@@ -69,6 +69,7 @@ export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'
+export { deliveryBounds, type ListPart, type PartQuery, partOf } from '../delivery/list-part.js'
 export type {
   LiveBatch,
   LiveItem,

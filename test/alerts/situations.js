@@ -368,6 +368,14 @@ export const SITUATIONS = [
     },
   },
   {
+    name: 'the clock of a machine with a SQLite file is ten minutes ahead',
+    expected: ['ClockWrong'],
+    async setUp(context) {
+      const { node } = await single(context)
+      return { begin: () => node.makeIll({ clockMs: 600_000 }), end: () => node.makeIll({ clockMs: 0 }) }
+    },
+  },
+  {
     name: 'the event loop of a node is blocked',
     expected: ['EventLoopBlocked'],
     async setUp(context) {

@@ -110,7 +110,7 @@ const METHODS: {
     attemptLog: 'read',
     lastSuccesses: 'read',
     activity: 'read',
-    countDeliveries: 'read',
+    listPart: 'read',
     countReplayable: 'read',
     eventOf: 'read',
     legs: 'read',

@@ -37,7 +37,9 @@ it('shows the memory and the heap below their limits, and no disk without a file
     'heap_limit_bytes',
     'memory_limit_bytes',
     'resident_memory_bytes',
+    'time_seconds',
   ])
+  expect(Math.abs(values.time_seconds! - Date.now() / 1000)).toBeLessThan(60)
   expect(values.heap_bytes).toBeGreaterThan(1_000_000)
   expect(values.heap_bytes).toBeLessThan(values.heap_limit_bytes!)
   expect(values.resident_memory_bytes).toBeLessThan(values.memory_limit_bytes!)

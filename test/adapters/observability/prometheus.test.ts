@@ -34,6 +34,7 @@ const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_last_commit_timestamp_seconds', value: 1_900_000_001 },
   { name: 'hookswitch_feed_lag_seconds', value: 2.5 },
   { name: 'hookswitch_clock_deviation_seconds', value: -40 },
+  { name: 'hookswitch_time_seconds', value: 1_900_000_002.5 },
   { name: 'hookswitch_event_loop_delay_seconds', value: 0.01 },
   { name: 'hookswitch_resident_memory_bytes', value: 100 },
   { name: 'hookswitch_memory_limit_bytes', value: 400 },
