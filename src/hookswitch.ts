@@ -441,7 +441,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     }
     if (closing) return
     // Before anything is sent.
-    await (normalized.hold ? opened.holds.hold(undefined) : opened.holds.read())
+    await (normalized.hold ? opened.holds.set(true, undefined) : opened.holds.read())
     await opened.dispatcher.start()
     opened.exchange.start()
     const core = opened
@@ -600,10 +600,9 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       },
     },
     webhooks: auditCalls(webhooks, events, WEBHOOK_CALLS),
-    operator: auditCalls(createOperatorApi(core, auditCalls(jobs, events, JOB_CALLS)), events, {
-      hold: ['setHold', (_, options) => ({ accountId: options?.accountId, details: { isHeld: true } })],
-      release: ['setHold', (_, options) => ({ accountId: options?.accountId, details: { isHeld: false } })],
-    }),
+    operator: createOperatorApi(core, auditCalls(jobs, events, JOB_CALLS), (isHeld, accountId) =>
+      recordCall(events, 'setHold', () => ({ accountId, details: { isHeld } })),
+    ),
     replays: auditCalls(replays, events, {
       start: [
         'replayAccount',

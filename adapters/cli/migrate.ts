@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { printableLine } from 'hookswitch/adapter'
+import { auditedResult } from './audit-log.js'
 import { problemWithFlag } from './open-store.js'
 import { readFlags, wrongFlag } from './read-flags.js'
 import { type Environment, readSecretVariable } from './secret-variables.js'
@@ -53,7 +54,7 @@ export function parseMigrateFlags(argv: readonly string[], env: Environment): Mi
 export async function migrate(argv: readonly string[], io: ServeIo): Promise<void> {
   const { from, to } = parseMigrateFlags(argv, io.env)
   const report = (sentence: string) => io.stderr.write(`hookswitch: ${printableLine(sentence)}\n`)
-  const print = (line: object) => io.stdout.write(`${JSON.stringify(line)}\n`)
+  const print = (line: string) => io.stdout.write(line)
   if (to) await migrateFile(from, to, report, print)
   else await undo(from, report, print)
 }
@@ -62,7 +63,7 @@ async function migrateFile(
   { path }: FileChoice,
   to: PostgresChoice,
   report: (sentence: string) => void,
-  print: (line: object) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const { connectionString, schema = 'hookswitch' } = to
   const { sqliteExportSource } = await import('hookswitch/sqlite')
@@ -77,7 +78,7 @@ async function migrateFile(
     report(
       `set HOOKSWITCH_SECRET of every node to ${secret}: without it API keys and signing secrets cannot be decrypted`,
     )
-    print({ moved: true, from: name, to: { ...targetOf(to), schema }, rows })
+    print(auditedResult('migrate', { moved: true, from: name, to: { ...targetOf(to), schema }, rows }))
   } catch (thrown) {
     const isFileError = thrown instanceof Error && thrown.message.startsWith(name)
     throw problemWithFlag(isFileError ? '--from' : to.flag, thrown)
@@ -89,13 +90,14 @@ async function migrateFile(
 async function undo(
   { path }: FileChoice,
   report: (sentence: string) => void,
-  print: (line: object) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const { undoMigration } = await import('hookswitch/sqlite')
   const database = withFlag('--from', () => undoMigration({ path }))
   if (database === undefined) report(`${path} was not migrated: nothing changed`)
   else report(`${path} is in use again: never start a node on ${database}, it would send the same deliveries`)
-  print({ undone: database !== undefined, from: path })
+  const result = { undone: database !== undefined, from: path }
+  print(database === undefined ? `${JSON.stringify(result)}\n` : auditedResult('undoMigration', result))
 }
 
 /** Rows between two lines of progress. */

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { errorCode, HookswitchError, rotateSecret as rotate } from 'hookswitch'
 import { printableLine } from 'hookswitch/adapter'
+import { auditedResult } from './audit-log.js'
 import { createStore, problemWithFlag } from './open-store.js'
 import { defined, readFlags, wrongFlag } from './read-flags.js'
 import {
@@ -111,7 +112,8 @@ export async function rotateSecret(argv: readonly string[], io: ServeIo): Promis
   })
   report(`${rows} API keys and webhooks are encrypted with the new secret; start every node with it alone`)
   const target = choice.store === 'postgres' ? targetOf(choice) : { path: choice.path }
-  io.stdout.write(`${JSON.stringify({ rotated: true, ...target, rows, unreadable: unreadable.length })}\n`)
+  const result = { rotated: true, ...target, rows, unreadable: unreadable.length }
+  io.stdout.write(auditedResult('rotateServiceSecret', result))
 }
 
 /** Makes an error about a secret name its flag. */

@@ -157,9 +157,9 @@ async function amiTls({ isTls, caFile }: AmiChoice): Promise<boolean | { readonl
 
 function freeswitchAccount(from: AccountFrom, accounts: AccountLookup): freeswitch.FreeswitchAccountOf {
   const ofLeg = freeswitchLegAccount(from, accounts)
-  const ofDevice = accounts.by('realm', freeswitch.accountFromRealm)
-  // A device has no channel: the realm at which it is registered is that of its account.
-  return (facts) => (facts.event.startsWith('sofia::') ? ofDevice(facts) : ofLeg(facts))
+  const ofRealm = accounts.by('realm', freeswitch.accountFromRealm)
+  // A device, an agent or a text message has no channel: its realm is that of its account.
+  return (facts) => (facts.header('Unique-ID') === undefined ? ofRealm(facts) : ofLeg(facts))
 }
 
 function freeswitchLegAccount(from: AccountFrom, accounts: AccountLookup): freeswitch.FreeswitchAccountOf {

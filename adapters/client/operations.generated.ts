@@ -1401,7 +1401,7 @@ export interface EventInput {
   readonly hook?: string
   /** Id of the account of the call. */
   readonly account_id?: string
-  /** Id of the call leg. */
+  /** Id of the call leg; of a device, an agent or a message (`sms`), its own. */
   readonly call_id?: string
   /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
   readonly call_group_id?: string
@@ -1497,11 +1497,11 @@ export interface EventInput {
   readonly parking_slot?: string
   /** User part of `from` (`voicemail_new`, `missed_call`). */
   readonly from_user?: string
-  /** Realm of `from` (`voicemail_new`, `missed_call`). */
+  /** Realm of `from` (`voicemail_new`, `missed_call`, `sms`). */
   readonly from_realm?: string
   /** User part of `to` (`voicemail_new`, `missed_call`). */
   readonly to_user?: string
-  /** Realm of `to` (`voicemail_new`, `missed_call`). */
+  /** Realm of `to` (`voicemail_new`, `missed_call`, `sms`). */
   readonly to_realm?: string
   /** Voicemail box, `box` or `box@context` (`voicemail_new`). */
   readonly voicemail_box?: string
@@ -1513,7 +1513,7 @@ export interface EventInput {
   readonly call_bridged?: boolean
   /** Whether the caller left a voicemail message (`missed_call`). */
   readonly message_left?: boolean
-  /** Name of the queue (`queue_…`). */
+  /** Name of the queue; absent where an agent logs in to all of them, or out (`queue_…`). */
   readonly queue_id?: string
   /** Position of the caller in the queue, 1 for the next (`queue_join`, `queue_leave`). */
   readonly queue_position?: number
@@ -1535,7 +1535,7 @@ export interface EventInput {
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). */
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). Why the agent pauses (`queue_agent_pause`). */
   readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string
@@ -1553,6 +1553,10 @@ export interface EventInput {
   readonly user_agent?: string
   /** Seconds until the registration ends unless it is renewed (`device_registered`). */
   readonly expires?: number
+  /** Text of the message (`sms`). It may be a secret such as a login code. */
+  readonly body?: string
+  /** State of the message, as the platform names it (`sms`). */
+  readonly status?: string
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1577,7 +1581,7 @@ export interface PartialEvent {
   readonly hook?: string
   /** Id of the account of the call. */
   readonly account_id?: string
-  /** Id of the call leg. */
+  /** Id of the call leg; of a device, an agent or a message (`sms`), its own. */
   readonly call_id?: string
   /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
   readonly call_group_id?: string
@@ -1673,11 +1677,11 @@ export interface PartialEvent {
   readonly parking_slot?: string
   /** User part of `from` (`voicemail_new`, `missed_call`). */
   readonly from_user?: string
-  /** Realm of `from` (`voicemail_new`, `missed_call`). */
+  /** Realm of `from` (`voicemail_new`, `missed_call`, `sms`). */
   readonly from_realm?: string
   /** User part of `to` (`voicemail_new`, `missed_call`). */
   readonly to_user?: string
-  /** Realm of `to` (`voicemail_new`, `missed_call`). */
+  /** Realm of `to` (`voicemail_new`, `missed_call`, `sms`). */
   readonly to_realm?: string
   /** Voicemail box, `box` or `box@context` (`voicemail_new`). */
   readonly voicemail_box?: string
@@ -1689,7 +1693,7 @@ export interface PartialEvent {
   readonly call_bridged?: boolean
   /** Whether the caller left a voicemail message (`missed_call`). */
   readonly message_left?: boolean
-  /** Name of the queue (`queue_…`). */
+  /** Name of the queue; absent where an agent logs in to all of them, or out (`queue_…`). */
   readonly queue_id?: string
   /** Position of the caller in the queue, 1 for the next (`queue_join`, `queue_leave`). */
   readonly queue_position?: number
@@ -1711,7 +1715,7 @@ export interface PartialEvent {
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). */
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). Why the agent pauses (`queue_agent_pause`). */
   readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string
@@ -1729,6 +1733,10 @@ export interface PartialEvent {
   readonly user_agent?: string
   /** Seconds until the registration ends unless it is renewed (`device_registered`). */
   readonly expires?: number
+  /** Text of the message (`sms`). It may be a secret such as a login code. */
+  readonly body?: string
+  /** State of the message, as the platform names it (`sms`). */
+  readonly status?: string
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1751,7 +1759,7 @@ export interface Payload {
   readonly hook_event: string
   /** Id of the account of the call. */
   readonly account_id: string
-  /** Id of the call leg. */
+  /** Id of the call leg; of a device, an agent or a message (`sms`), its own. */
   readonly call_id?: string
   /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
   readonly call_group_id?: string
@@ -1845,11 +1853,11 @@ export interface Payload {
   readonly parking_slot?: string
   /** User part of `from` (`voicemail_new`, `missed_call`). */
   readonly from_user?: string
-  /** Realm of `from` (`voicemail_new`, `missed_call`). */
+  /** Realm of `from` (`voicemail_new`, `missed_call`, `sms`). */
   readonly from_realm?: string
   /** User part of `to` (`voicemail_new`, `missed_call`). */
   readonly to_user?: string
-  /** Realm of `to` (`voicemail_new`, `missed_call`). */
+  /** Realm of `to` (`voicemail_new`, `missed_call`, `sms`). */
   readonly to_realm?: string
   /** Voicemail box, `box` or `box@context` (`voicemail_new`). */
   readonly voicemail_box?: string
@@ -1861,7 +1869,7 @@ export interface Payload {
   readonly call_bridged?: boolean
   /** Whether the caller left a voicemail message (`missed_call`). */
   readonly message_left?: boolean
-  /** Name of the queue (`queue_…`). */
+  /** Name of the queue; absent where an agent logs in to all of them, or out (`queue_…`). */
   readonly queue_id?: string
   /** Position of the caller in the queue, 1 for the next (`queue_join`, `queue_leave`). */
   readonly queue_position?: number
@@ -1883,7 +1891,7 @@ export interface Payload {
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). */
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). Who ended the talk: `caller`, `agent`, or `transfer` (`queue_agent_complete`). Why the agent pauses (`queue_agent_pause`). */
   readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string
@@ -1901,6 +1909,10 @@ export interface Payload {
   readonly user_agent?: string
   /** Seconds until the registration ends unless it is renewed (`device_registered`). */
   readonly expires?: number
+  /** Text of the message (`sms`). It may be a secret such as a login code. */
+  readonly body?: string
+  /** State of the message, as the platform names it (`sms`). */
+  readonly status?: string
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1911,6 +1923,8 @@ export interface Payload {
   readonly type?: string
   /** What happened to the document (`object`). */
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
+  /** The same as `call_direction` (`sms`). */
+  readonly direction?: string
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
   /** Time of the event, UTC, with milliseconds. */
@@ -3127,7 +3141,7 @@ export interface Operations {
   matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
   /** Find what an id belongs to: `GET /accounts/{account_id}/lookup`. The webhook, delivery, event and call of the account that have this id; usually one of them. An empty list: none. Not paged. */
   lookUp(parameters?: LookUpParameters, options?: CallOptions): Promise<ApiResponse<readonly LookedUp[]>>
-  /** Find out why something was not delivered: `PUT /accounts/{account_id}/why`. Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 calls with the newest 50 events each. Nothing found is no error. Events of the account, and deliveries to its webhooks. */
+  /** Find out why something was not delivered: `PUT /accounts/{account_id}/why`. Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 calls with the newest 50 events each, fewer of large events. Nothing found is no error. Events of the account, and deliveries to its webhooks. */
   why(parameters: WhyParameters, options?: CallOptions): Promise<ApiResponse<Why>>
   /** Issue a token without a login: `PUT /system/tokens`. For a user whom the host has signed in itself. It is revoked as the token of a login. Only for the token of an operator, otherwise 403. */
   issueToken(parameters: IssueTokenParameters, options?: CallOptions): Promise<ApiResponse<IssuedToken>>
@@ -3151,7 +3165,7 @@ export interface Operations {
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
   /** Find what an id or a name belongs to, in all accounts: `GET /system/lookup`. At most 10 accounts whose name begins like that. An empty list: nothing. Not paged. Only for the token of an operator, otherwise 403. */
   lookUpAnywhere(parameters?: LookUpAnywhereParameters, options?: CallOptions): Promise<ApiResponse<readonly LookedUp[]>>
-  /** Find out why something was not delivered, in all accounts: `PUT /system/why`. Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 calls with the newest 50 events each. Nothing found is no error. Only for the token of an operator, otherwise 403. */
+  /** Find out why something was not delivered, in all accounts: `PUT /system/why`. Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 calls with the newest 50 events each, fewer of large events. Nothing found is no error. Only for the token of an operator, otherwise 403. */
   whyAnywhere(parameters: WhyAnywhereParameters, options?: CallOptions): Promise<ApiResponse<Why>>
   /** Send deliveries of all accounts again: `PUT /system/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`; 429 while another one of the account is being counted. Only for the token of an operator, otherwise 403. */
   replayAllAccounts(parameters: ReplayAllAccountsParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | ReplayJob>>

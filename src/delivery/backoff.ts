@@ -1,7 +1,8 @@
 /** Computes the delay before a retry. The number of retries is decided in retry.ts. */
 import { MAX_DELAY_MS, type RetryPolicy } from './policy.js'
 
-function delayWithoutJitter(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: number): number {
+/** The delay of the policy after the `tries`-th failure, in milliseconds. */
+export function delayWithoutJitter(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: number): number {
   switch (policy.kind) {
     case 'exponential':
       // 0 × Infinity would be NaN.

@@ -48,6 +48,9 @@ export interface CallNumber extends IndexedCall {
   readonly eventId: string
 }
 
+/** The rows of the call index: events that no webhook wanted, and numbers of calls. */
+export type CallIndexKind = 'events' | 'numbers'
+
 /** Stores the call index. Every promise may reject with `StoreUnavailable`. */
 export interface CallIndexStore {
   /**
@@ -80,17 +83,19 @@ export interface CallIndexStore {
   }): Promise<readonly IndexedCall[]>
   /** Removes up to `limit` rows of the account's calls. Resolves to their number; 0: nothing is left. */
   erase(what: Erasure, limit: number): Promise<number>
-  /** Removes up to `limit` events of an account: all but the newest `keep`. Resolves to their number. */
-  trim(accountId: string, keep: number, limit: number): Promise<number>
   /**
-   * Removes up to `limit` of each: events and numbers that were accepted before a time, or that are older than the newest so
-   * many. Resolves to the number of rows, and at least to `limit` where it has more to remove.
+   * The place of the newest event or number that is not among the newest `keep` of an account, or of all; 0: there is none.
+   * The cost grows with `keep`, so that it is read once, before the rows up to it are removed.
+   */
+  excess(kind: CallIndexKind, keep: number, accountId?: string): Promise<number>
+  /** Removes up to `limit` events or numbers of an account, oldest first, up to a place. Resolves to their number. */
+  trim(kind: CallIndexKind, accountId: string, upTo: number, limit: number): Promise<number>
+  /**
+   * Removes up to `limit` of each kind: those that were accepted before a time, and those up to a place. Resolves to the number
+   * of rows, and at least to `limit` where it has more to remove.
    */
   prune(
-    limits: {
-      readonly events: { readonly beforeMs: number; readonly max: number }
-      readonly numbers: { readonly beforeMs: number; readonly max: number }
-    },
+    limits: Readonly<Record<CallIndexKind, { readonly beforeMs: number; readonly upTo: number }>>,
     limit: number,
   ): Promise<number>
 }

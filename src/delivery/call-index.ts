@@ -8,32 +8,34 @@
  * - A batch that the store did not take is repeated. At most 20,000 rows wait; what comes on top is lost, and logged.
  * - A crash loses what was noted in the last second. No delivery depends on it.
  * - Of a call each number is written once, as long as this node remembers the call: 10,000 calls, each until its end.
+ * - An account has a share of the rows, so that it displaces its own oldest ones and not those of others. The oldest are removed
+ *   each time this node has noted a tenth of the share. It counts from a value that differs with the time, so that
+ *   accounts of nodes that restart often are trimmed too.
  */
 import { LRUCache } from 'lru-cache'
 import { errorCode, reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { normalizeNumber } from '../values/phone-number.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
-import type { CallIndexStore, CallNumber, UnwantedEvent } from './call-index-store.js'
+import type { CallIndexKind, CallIndexStore, CallNumber, UnwantedEvent } from './call-index-store.js'
 import type { AcceptedEvent } from './delivery-store.js'
 import type { CheckedEvent } from './event.js'
 
-/** Most unwanted events that are kept of one account. @internal */
-export const MAX_UNWANTED_PER_ACCOUNT = 10_000
+/** Most rows that are kept of one account. @internal */
+export const MAX_PER_ACCOUNT: Readonly<Record<CallIndexKind, number>> = { events: 10_000, numbers: 1_000_000 }
 /** Most of them in all. */
-export const MAX_UNWANTED = 1_000_000
-/** Most numbers of calls that are kept. */
-export const MAX_CALL_NUMBERS = 10_000_000
+export const MAX_ROWS: typeof MAX_PER_ACCOUNT = { events: 1_000_000, numbers: 10_000_000 }
 
 const FLUSH_INTERVAL_MS = 1_000
 /** Rows of one batch, of each kind. @internal */
 export const MAX_BATCH_ROWS = 1_000
 /** Rows of each kind that wait to be written. @internal */
 export const MAX_WAITING_ROWS = 20_000
-/** Unwanted events of an account after which its oldest ones are removed. */
-const EVENTS_PER_TRIM = 1_000
-/** Rows that one call removes. */
+/** Part of the share of an account that is noted until its oldest rows are removed. */
+const TRIM_PART = 0.1
+/** Rows that one call removes, and calls after each flush: together more than one batch adds. */
 const TRIM_ROWS = 500
+const TRIMS_PER_FLUSH = 4
 /** Calls, hashes and accounts that are remembered; about 200 bytes each. */
 const MAX_CACHED = 10_000
 /** Numbers of one call. */
@@ -59,9 +61,11 @@ export interface CallIndex {
 }
 
 interface CallIndexDeps {
-  readonly store: Pick<CallIndexStore, 'write' | 'trim'>
+  readonly store: Pick<CallIndexStore, 'write' | 'excess' | 'trim'>
   readonly clock: Clock
   readonly log: Log
+  /** The time of the store, Unix ms. */
+  storeNow(): number
   /** Lookup keys of a text, the one of the current secret first (`SecretCipher.fingerprints`). */
   readonly fingerprints: (text: string) => readonly string[]
 }
@@ -111,14 +115,18 @@ export function createCallIndex(
   deps: CallIndexDeps,
   limits: { readonly unwantedRetentionSeconds: number },
 ): CallIndex {
-  const { store, clock, log, fingerprints } = deps
+  const { store, clock, log, fingerprints, storeNow } = deps
   const stopping = new AbortController()
   /** By call id, the one that has been known longest first. */
   const calls = new Map<string, NotedCall>()
   const hashes = newCache<number>()
-  /** Unwanted events of accounts since their oldest ones were removed. */
-  const counts = newCache<number>()
-  const toTrim = new Set<string>()
+  /** Rows of accounts since their oldest ones were removed. */
+  const counts = { events: newCache<number>(), numbers: newCache<number>() }
+  /** Accounts whose oldest rows are removed, by kind; up to which place, once that is known. */
+  const toTrim = {
+    events: new Map<string, number | undefined>(),
+    numbers: new Map<string, number | undefined>(),
+  }
   let events: UnwantedEvent[] = []
   let numbers: CallNumber[] = []
   let lost = 0
@@ -143,6 +151,13 @@ export function createCallIndex(
     rows.push(row)
     if (rows.length % MAX_BATCH_ROWS === 0 && !flushing) void flush()
     else setTimer()
+  }
+
+  function count(kind: CallIndexKind, accountId: string): void {
+    const most = MAX_PER_ACCOUNT[kind] * TRIM_PART
+    const noted = (counts[kind].get(accountId) ?? clock.now() % most) + 1
+    counts[kind].set(accountId, noted % most)
+    if (noted >= most && !toTrim[kind].has(accountId)) toTrim[kind].set(accountId, undefined)
   }
 
   function remember(call: NotedCall): void {
@@ -189,10 +204,11 @@ export function createCallIndex(
     }
     // Long texts are not remembered: there may be one of 64 KiB in each event.
     call.parties = PARTIES.some((name) => (parties[name]?.length ?? 0) > MAX_CACHED_LENGTH) ? {} : parties
-    const acceptedMs = clock.now()
+    const acceptedMs = Math.floor(storeNow())
     const write = (number: number) => {
       call.numbers.push(number)
       add(numbers, { number, accountId, callId, source, acceptedMs, eventId })
+      count('numbers', accountId)
     }
     for (const name of PARTIES) {
       const party = parties[name]
@@ -204,11 +220,9 @@ export function createCallIndex(
 
   function noteUnwanted(event: CheckedEvent, { id, sequence }: AcceptedEvent, source: string): void {
     const { accountId, callId, hook, timestampMs, isInternalLeg = false } = event
-    const acceptedMs = clock.now()
+    const acceptedMs = Math.floor(storeNow())
     add(events, { id, accountId, callId, hook, sequence, timestampMs, acceptedMs, source, isInternalLeg })
-    const count = (counts.get(accountId) ?? 0) + 1
-    counts.set(accountId, count % EVENTS_PER_TRIM)
-    if (count === EVENTS_PER_TRIM) toTrim.add(accountId)
+    count('events', accountId)
   }
 
   function warn(fields: Readonly<Record<string, unknown>>, message: string): void {
@@ -235,12 +249,21 @@ export function createCallIndex(
     }
   }
 
+  /** Removes some of the oldest rows; the rest after later flushes, so that searches do not wait long for one. */
   async function trimAccounts(): Promise<void> {
-    for (const accountId of toTrim) {
-      toTrim.delete(accountId)
-      while ((await store.trim(accountId, MAX_UNWANTED_PER_ACCOUNT, TRIM_ROWS)) >= TRIM_ROWS)
-        await clock.yield()
-    }
+    let left = TRIMS_PER_FLUSH
+    for (const kind of ['events', 'numbers'] as const)
+      for (const [accountId, known] of toTrim[kind]) {
+        const upTo = known ?? (await store.excess(kind, MAX_PER_ACCOUNT[kind], accountId))
+        toTrim[kind].set(accountId, upTo)
+        let hasMore = upTo > 0
+        for (; hasMore && left > 0; left -= 1) {
+          hasMore = (await store.trim(kind, accountId, upTo, TRIM_ROWS)) >= TRIM_ROWS
+          await clock.yield()
+        }
+        if (hasMore) return
+        toTrim[kind].delete(accountId)
+      }
   }
 
   /** Writes what waits now. Rows that are noted meanwhile wait for the next second: there may be some after each batch. */

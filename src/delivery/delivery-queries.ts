@@ -12,6 +12,8 @@ export interface AttemptQuery {
   readonly deliveryId?: string
   /** Only attempts for any of these calls. Default: all calls. */
   readonly callIds?: readonly string[]
+  /** Only attempts for events of these kinds. Default: all kinds. */
+  readonly hooks?: readonly string[]
   /** True: only failures; the cost must not grow with the successes of a webhook. Default false. */
   readonly onlyFailures?: boolean
   /** True: the store may leave out the headers and bodies of requests and responses. Default false. */
@@ -22,6 +24,8 @@ export interface AttemptQuery {
   readonly toMs?: number
   /** Only positions before (descending) or after (ascending) this one. */
   readonly cursor?: number
+  /** Only positions down to (descending) or up to (ascending) this one, inclusive. Default: no limit. */
+  readonly end?: number
   /** True: oldest first. Default false. */
   readonly ascending?: boolean
   /** Maximum number of attempts to return. */
@@ -73,6 +77,8 @@ export interface DeliveryQuery {
   readonly onlyOriginals?: boolean
   /** Only positions before (descending) or after (ascending) this one. */
   readonly cursor?: number
+  /** Only positions down to (descending) or up to (ascending) this one, inclusive. Default: no limit. */
+  readonly end?: number
   /** True: oldest first. Default false. */
   readonly ascending?: boolean
   /** Maximum number of deliveries to return. */

@@ -17,6 +17,7 @@ import type {
 } from './delivery-queries.js'
 import type { ErasureStore } from './erasure-store.js'
 import type { Delivery, DeliveryState } from './lifecycle.js'
+import type { ListPart, PartQuery } from './list-part.js'
 
 /**
  * A body without the sequence number of its event, which only the store knows (order of acceptance). The
@@ -178,8 +179,12 @@ export interface DeliveryReads extends ErasureStore {
   delivery(accountId: string | undefined, deliveryId: string): Promise<StoredDelivery | undefined>
   /** Newest first, unless `ascending`. */
   deliveries(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
-  /** The number of deliveries that `deliveries` returns for this query; the cost of each is a look-up in an index. */
-  countDeliveries(query: DeliveryQuery): Promise<number>
+  /**
+   * The next part of a list of which most rows may not match. A query of the part (its `cursor` and `end`) examines some
+   * thousands of rows at most: those near the range. What was recorded more than an hour after its attempt, or is of a clock that
+   * is wrong by more than that, may be outside of all parts.
+   */
+  listPart(query: PartQuery): Promise<ListPart>
   /**
    * The number of deliveries that a replay would repeat, by the id of their webhook; webhooks without any are missing.
    * 1,000,000 of 5,000 webhooks, in five calls, are counted within 2 s, unless `hooks` or `reason` are given.

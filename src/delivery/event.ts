@@ -33,6 +33,10 @@ export interface ChannelEvent {
     | 'queue_agent_answer'
     | 'queue_agent_no_answer'
     | 'queue_agent_complete'
+    | 'queue_agent_login'
+    | 'queue_agent_logout'
+    | 'queue_agent_pause'
+    | 'queue_agent_resume'
     | 'channel_dtmf'
     | 'recording_started'
     | 'recording_ready'
@@ -40,9 +44,10 @@ export interface ChannelEvent {
     | 'conference_leave'
     | 'device_registered'
     | 'device_unregistered'
+    | 'sms'
   /** Id of the account in which it happened. */
   readonly accountId: string
-  /** Id of the call leg, 1 to 255 printable characters. */
+  /** Id of the call leg, 1 to 255 printable characters; of a device, an agent or a message (`sms`), its own. */
   readonly callId: string
   /**
    * Id that all legs of a call have, 1–255 printable characters: usually the id of its first leg. A leg that joins an older
@@ -150,11 +155,11 @@ export interface ChannelEvent {
   readonly parkingSlot?: string | undefined
   /** `voicemail_new`, `missed_call`: user part of `from`. */
   readonly fromUser?: string | undefined
-  /** `voicemail_new`, `missed_call`: realm of `from`. */
+  /** `voicemail_new`, `missed_call`, `sms`: realm of `from`. */
   readonly fromRealm?: string | undefined
   /** `voicemail_new`, `missed_call`: user part of `to`. */
   readonly toUser?: string | undefined
-  /** `voicemail_new`, `missed_call`: realm of `to`. */
+  /** `voicemail_new`, `missed_call`, `sms`: realm of `to`. */
   readonly toRealm?: string | undefined
   /** `voicemail_new`: voicemail box, `box` or `box@context`. */
   readonly voicemailBox?: string | undefined
@@ -166,7 +171,7 @@ export interface ChannelEvent {
   readonly callBridged?: boolean | undefined
   /** `missed_call`: whether the caller left a voicemail message. */
   readonly messageLeft?: boolean | undefined
-  /** `queue_…`: name of the queue. */
+  /** `queue_…`: name of the queue; absent where an agent logs in to all of them, or out. */
   readonly queueId?: string | undefined
   /** `queue_join`, `queue_leave`: position of the caller in the queue, 1 for the next. */
   readonly queuePosition?: number | undefined
@@ -193,7 +198,7 @@ export interface ChannelEvent {
   readonly path?: string | undefined
   /**
    * `recording_ready`: why the recording ended: `hangup` (with the call), `stopped` (by a command), `max_length` or `failed`.
-   * `queue_agent_complete`: who ended the talk: `caller`, `agent`, or by a `transfer`.
+   * `queue_agent_complete`: who ended the talk: `caller`, `agent`, or by a `transfer`. `queue_agent_pause`: why the agent pauses.
    */
   readonly reason?: string | undefined
   /** `conference_…`: name of the conference. */
@@ -212,6 +217,10 @@ export interface ChannelEvent {
   readonly userAgent?: string | undefined
   /** `device_registered`: seconds until the registration ends unless it is renewed, 0–2,147,483,647. */
   readonly expires?: number | undefined
+  /** `sms`: text of the message. It may be a secret such as a login code. */
+  readonly body?: string | undefined
+  /** `sms`: state of the message, as the platform names it. */
+  readonly status?: string | undefined
   /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
   readonly idempotencyKey?: string | undefined
 }

@@ -5,8 +5,8 @@ export const ALL_ACCOUNTS = '*'
 export interface HoldStore {
   /** What is held: ids of accounts, and `*` for all; sorted by code points. */
   list(): Promise<readonly string[]>
-  /** Holds a scope. Nothing changes if it is held. */
-  put(scope: string): Promise<void>
+  /** Holds a scope. Resolves to false if it was held already. */
+  put(scope: string): Promise<boolean>
   /** Releases a scope. Resolves to false if it was not held. */
   remove(scope: string): Promise<boolean>
 }

@@ -1,6 +1,6 @@
 import { toGregorian } from '../values/gregorian-time.js'
 import { toIsoTime } from '../values/iso-time.js'
-import { OBJECT_HOOK } from '../webhooks/catalogue.js'
+import { OBJECT_HOOK, SMS_HOOK } from '../webhooks/catalogue.js'
 import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
 import { reservedFieldOf } from '../webhooks/reserved-fields.js'
 import type { StoredAttempt } from './attempt-record.js'
@@ -23,6 +23,7 @@ export function payloadOf(event: CheckedEvent, eventId: string): Record<string, 
  * uses these snake_case names.
  */
 export function payloadFields(event: CheckedEvent, eventId: string): Record<string, unknown> {
+  const isMessage = event.hook === SMS_HOOK
   return {
     hook_event: event.hook,
     account_id: event.accountId,
@@ -99,7 +100,11 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     contact: event.contact,
     user_agent: event.userAgent,
     expires: event.expires,
-    id: event.documentId,
+    body: event.body,
+    status: event.status,
+    // A message has KAZOO's names beside those of all events.
+    direction: isMessage ? event.direction : undefined,
+    id: isMessage ? event.callId : event.documentId,
     type: event.documentType,
     action: event.documentAction,
     data: event.data,

@@ -70,7 +70,7 @@ export interface WhyCall {
   /** Id of the account of its events. */
   readonly accountId: string
   readonly callId: string
-  /** The newest 50, oldest first. */
+  /** The newest, at most 50, oldest first. */
   readonly events: readonly WhyEvent[]
   /** True: older events, deliveries or webhooks are left out. */
   readonly isTruncated: boolean
@@ -106,7 +106,7 @@ interface WhyMatchable extends Matchable {
   readonly payload?: Payload | undefined
 }
 
-/** Webhooks have the time of the node, events that of the store: so much apart they may be the wrong way round. */
+/** Each node estimates the time of the store: what two of them wrote so soon after each other may be the wrong way round. */
 const CLOCKS_APART_MS = 100
 
 /** Webhooks that are named for each reason. */

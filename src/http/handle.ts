@@ -138,7 +138,7 @@ async function respondTo(
       result.list &&
       (await result.list(options.envelope, {
         yieldWhenDue: () => deps.yieldWhenDue(accountId),
-        run: (work) => handler.readGate(accountId, work),
+        run: context.readInTurn,
         onFault: (thrown) => logFault(deps.log, thrown, facts, requestId),
         onEnd: onStreamEnd,
       }))
@@ -171,6 +171,7 @@ function operationContext(
   return {
     deps: handler.deps,
     documentCache: handler.documentCache,
+    readInTurn: (work) => handler.readGate(facts.caller?.accountId ?? '', work),
     countingReplays: handler.countingReplays,
     params,
     data,

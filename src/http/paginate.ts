@@ -1,5 +1,6 @@
 /** Reads a list in batches, bounded by rows, by bytes of JSON and by rows examined. */
 import type { PageQuery } from '../accounts/account-store.js'
+import type { ListPart } from '../delivery/list-part.js'
 import { invalidInput } from '../errors.js'
 import { decodePosition, decodeSortKey, encodePosition, encodeSortKey, type SortKey } from '../wire/cursor.js'
 import { invalidStartKey, type ListRequest, MAX_PAGE_BYTES, MAX_UNPAGED } from '../wire/list.js'
@@ -15,6 +16,8 @@ const ITEMS_AT_ONCE = 50
 interface FoundRows<Row, Place> {
   readonly rows: readonly Row[]
   readonly next?: Place | undefined
+  /** Rows that the query has examined. Default: as many as it may return. */
+  readonly examined?: number
 }
 
 /** A list in the store. `Place` is a position or a key behind which a page begins; several rows may share one. */
@@ -39,6 +42,8 @@ export interface RowSource<Row, Place> {
   readonly batchSize: number
   /** Rows that one request examines where not every row is wanted. Default 20,000. */
   readonly maxExamined?: number
+  /** Whether the store leaves out rows: a query may return none although more follow. Default false. */
+  readonly isSparse?: boolean
 }
 
 /** Texts of items, in order, some at a time; returns the `start_key` of the next page if more follow, or may follow. */
@@ -61,17 +66,18 @@ export async function* readItems<Row, Place>(
   maxBytes: number,
 ): ItemTexts {
   const { read, placeOf, startKeyOf, isInRange, toFilterJson, toItems, batchSize } = source
-  const { maxExamined = MAX_EXAMINED } = source
+  const { maxExamined = MAX_EXAMINED, isSparse = false } = source
   const isSelective = filter !== undefined || isInRange !== undefined
   let after = source.start
   let taken = 0
   let bytes = 0
   let lastPlace: Place | undefined
-  // A query that finds nothing has examined as many rows as one that finds some.
-  for (let examined = 0; ; examined += batchSize) {
-    if (isSelective && examined > 0 && examined >= maxExamined) return startKeyOf(after!)
+  for (let examined = 0; ; ) {
+    if ((isSelective || isSparse) && examined > 0 && examined >= maxExamined) return startKeyOf(after!)
     const limit = isSelective ? batchSize : Math.min(pageSize - taken, batchSize)
     const batch = await read(limit, after)
+    // A query that finds nothing has examined as many rows as one that finds some.
+    examined += batch.examined ?? batchSize
     const wanted: Row[] = []
     let isFull = false
     let place = lastPlace
@@ -103,7 +109,8 @@ export async function* readItems<Row, Place>(
     if (isFull) return startKeyOf(lastPlace!)
     after = batch.next
     if (after === undefined) return undefined
-    if (!isSelective && (taken >= pageSize || batch.rows.length < limit)) return startKeyOf(after)
+    if (!isSelective && (taken >= pageSize || (batch.rows.length < limit && !isSparse)))
+      return startKeyOf(after)
   }
 }
 
@@ -114,8 +121,11 @@ export const maxBytesOf = ({ pageSize }: ListRequest): number =>
 /** Rows per query of a list whose rows have recorded bodies. */
 const LARGE_ROWS = 100
 
-/** Such rows that one request with a filter examines: one takes 10 to 20 µs to read, so a request takes less than 100 ms. */
-const MAX_LARGE_EXAMINED = 4_000
+/** Such rows that one request with a filter examines: one takes 10 to 20 µs to read, so a request takes less than 50 ms. */
+const MAX_LARGE_EXAMINED = 2_000
+
+/** Parts of a list that one request examines. */
+const MAX_PARTS = 4
 
 /** Rows per query of a list whose rows are small. */
 const SMALL_ROWS = 500
@@ -130,6 +140,7 @@ interface Positioned {
 /** Paging and range of one store query. @internal */
 export interface BatchQuery {
   readonly cursor?: number
+  readonly end?: number
   readonly limit: number
   readonly fromMs?: number
   readonly toMs?: number
@@ -140,6 +151,8 @@ export interface BatchQuery {
 interface PositionedList<Row> extends Pick<RowSource<Row, number>, 'toFilterJson' | 'toItems'> {
   /** Reads at most `limit` rows, in list order. */
   read(query: BatchQuery): Promise<readonly Row[]>
+  /** The next part of the list, if the store may leave out most rows. Absent: it returns rows of each. */
+  readonly part?: (query: Omit<BatchQuery, 'limit' | 'end'>) => Promise<ListPart>
   /** Whether the rows have recorded bodies. */
   readonly hasBodies?: boolean
 }
@@ -147,7 +160,7 @@ interface PositionedList<Row> extends Pick<RowSource<Row, number>, 'toFilterJson
 /** @throws `InvalidInput` for a `start_key` that this API did not issue */
 export function positionedRows<Row extends Positioned>(
   request: ListRequest,
-  { read, hasBodies, toFilterJson, toItems }: PositionedList<Row>,
+  { read, part, hasBodies = false, toFilterJson, toItems }: PositionedList<Row>,
 ): RowSource<Row, number> {
   const { startKey, fromMs, toMs, ascending } = request
   const range = {
@@ -156,21 +169,30 @@ export function positionedRows<Row extends Positioned>(
     ...(ascending === undefined ? {} : { ascending }),
   }
   const placeOf = ({ position }: Row) => position
+  const maxExamined = hasBodies && request.filter ? MAX_LARGE_EXAMINED : MAX_EXAMINED
+  async function readPart(limit: number, after: number | undefined): Promise<FoundRows<Row, number>> {
+    const { cursor, end, hasMore } = await part!({ ...range, ...(after !== undefined && { cursor: after }) })
+    const found = upTo(limit, await read({ ...range, cursor, end, limit: limit + 1 }), placeOf)
+    if (found.next !== undefined || !hasMore) return found
+    return { rows: found.rows, next: end, examined: maxExamined / MAX_PARTS }
+  }
   return {
     start: decodeStart(startKey, decodePosition),
-    read: async (limit, cursor) =>
-      upTo(
-        limit,
-        await read({ ...range, ...(cursor === undefined ? {} : { cursor }), limit: limit + 1 }),
-        placeOf,
-      ),
+    read: part
+      ? readPart
+      : async (limit, cursor) =>
+          upTo(
+            limit,
+            await read({ ...range, ...(cursor === undefined ? {} : { cursor }), limit: limit + 1 }),
+            placeOf,
+          ),
+    isSparse: part !== undefined,
+    maxExamined,
     placeOf,
     startKeyOf: encodePosition,
     toFilterJson,
     toItems,
-    ...(hasBodies === true
-      ? { batchSize: LARGE_ROWS, ...(request.filter && { maxExamined: MAX_LARGE_EXAMINED }) }
-      : { batchSize: SMALL_ROWS }),
+    batchSize: hasBodies ? LARGE_ROWS : SMALL_ROWS,
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * Limits how many parts of lists are read and built at once: each is in memory until it is handed over for writing. The
- * accounts that wait take turns.
+ * Limits how many parts of lists and searches for what became of a call are read and built at once: each is in memory until
+ * it is handed over for writing. The accounts that wait take turns.
  */
 
-/** Parts of lists that are built at once, in all and for one account. */
+/** Parts of lists and searches that are built at once, in all and for one account. */
 const MAX_AT_ONCE = 8
 const MAX_PER_ACCOUNT = 4
 

@@ -76,8 +76,8 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
    */
   readonly defaultRetries?: number | undefined
   /**
-   * Maximum age of the deliveries of webhooks without `maxAgeSeconds`, in seconds. Default 86,400 (one day); 345,600 (four
-   * days) with the retry policy `patient`.
+   * Maximum age of the deliveries of webhooks without `maxAgeSeconds`, in seconds: longer than the first delay of the retry
+   * policy, unless `defaultRetries` is 0. Default 86,400 (one day); 345,600 (four days) with the retry policy `patient`.
    */
   readonly defaultMaxAgeSeconds?: number | undefined
   /**
@@ -87,7 +87,7 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   readonly defaultRateLimit?: number | undefined
   /**
    * How long a failed event holds back the next events of its call while its receiver takes others, in seconds, for webhooks
-   * with `ordering: 'call'`. 0: not at all. Default 60.
+   * with `ordering: 'call'`. Not longer than `defaultMaxAgeSeconds`, if both are given. 0: not at all. Default 60.
    */
   readonly orderingPatienceSeconds?: number | undefined
   /** Functions by name, for retry policies of kind `custom`. Default: none. */

@@ -1,4 +1,5 @@
 /** Resolves options that are named presets, partial rules or lists into complete plain data. */
+import { delayWithoutJitter } from '../delivery/backoff.js'
 import type { DeliveryEvents } from '../delivery/delivery-events.js'
 import { checkEvent, customKindsOf } from '../delivery/event.js'
 import { checkPolicy, POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from '../delivery/policy.js'
@@ -39,6 +40,7 @@ export function resolveRetries(
   options: Parameters<typeof resolveRetryPolicy>[0] & {
     readonly defaultRetries?: number
     readonly defaultMaxAgeSeconds?: number
+    readonly orderingPatienceSeconds?: number
   },
 ): {
   readonly retryPolicy: RetryPolicy
@@ -51,7 +53,22 @@ export function resolveRetries(
     retryPolicy === patient
       ? [patient.delaysMs.length, 4 * DAY_SECONDS]
       : [retryPolicy === kazoo ? 2 : SETTINGS_DEFAULTS.retries, DAY_SECONDS]
-  const { defaultRetries = retries, defaultMaxAgeSeconds = maxAgeSeconds } = options
+  const {
+    defaultRetries = retries,
+    defaultMaxAgeSeconds = maxAgeSeconds,
+    orderingPatienceSeconds = 0,
+  } = options
+  if (defaultRetries > Number(retryPolicy.retriesCountTries) && retryPolicy.kind !== 'custom') {
+    const firstDelaySeconds = delayWithoutJitter(retryPolicy, 1) / 1_000
+    if (firstDelaySeconds >= defaultMaxAgeSeconds) {
+      const message = `must be longer than the first delay of retryPolicy (${firstDelaySeconds} s), or defaultRetries 0`
+      throw invalidOption('defaultMaxAgeSeconds', message)
+    }
+  }
+  if (options.defaultMaxAgeSeconds !== undefined && orderingPatienceSeconds > defaultMaxAgeSeconds) {
+    const message = `must not be longer than defaultMaxAgeSeconds (${defaultMaxAgeSeconds})`
+    throw invalidOption('orderingPatienceSeconds', message)
+  }
   return { retryPolicy, defaultRetries, defaultMaxAgeSeconds }
 }
 

@@ -277,7 +277,7 @@ export function createCore(
     maxAgeMsOf,
   }
   const callIndex = createCallIndex(
-    { store: store.callIndex, clock, log, fingerprints: cipher.fingerprints },
+    { store: store.callIndex, clock, log, storeNow: dispatcher.now, fingerprints: cipher.fingerprints },
     options,
   )
   const accept: AcceptDeps = {

@@ -1,6 +1,7 @@
 /** Deliveries as callers see them: with what this node knows of them, and with times by the wall clock. */
 import type { StoredAttempt } from '../delivery/attempt-record.js'
 import type {
+  AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
   FoundDeliveries,
@@ -8,7 +9,9 @@ import type {
 } from '../delivery/delivery-queries.js'
 import { type Explanation, explainDelivery } from '../delivery/explain.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
+import type { ListPart, PartQuery } from '../delivery/list-part.js'
 import { type CallParties, partiesOf } from '../delivery/payload.js'
+import { defined } from '../values/defined.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
@@ -49,8 +52,49 @@ async function listInFlight(core: Core, query: DeliverySearch): Promise<readonly
     .slice(0, query.limit)
 }
 
+const MAX_POSITION = Number.MAX_SAFE_INTEGER
+
 const isInFlightOnly = (states: readonly DeliveryState[] | undefined) =>
   states !== undefined && states.length > 0 && states.every((state) => state === 'in_flight')
+
+/** The next part of a list: deliveries have the states that callers see. */
+export async function nextPart(core: Pick<Core, 'store'>, query: PartQuery): Promise<ListPart> {
+  const { cursor, ascending = false } = query
+  // What is in flight is in memory.
+  if (isInFlightOnly(query.states))
+    return {
+      cursor: cursor ?? (ascending ? 0 : MAX_POSITION),
+      end: ascending ? MAX_POSITION : 0,
+      hasMore: false,
+    }
+  return core.store.deliveries.listPart({ ...query, ...storedStates(query.states).query })
+}
+
+/**
+ * Reads a list part by part, until there are as many rows as its limit.
+ *
+ * @param isSparse whether most rows of a part may not match. False: the list is read at once
+ */
+export async function readParts<Query extends DeliveryQuery | AttemptQuery, Row>(
+  core: Pick<Core, 'store' | 'clock'>,
+  list: PartQuery['list'],
+  query: Query & Pick<DeliveryQuery, 'states'>,
+  isSparse: boolean,
+  read: (query: Query) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  if (!isSparse) return read(query)
+  const { accountId, webhookId, fromMs, toMs, ascending, states, limit } = query
+  const selection = { list, accountId, ...defined({ webhookId, fromMs, toMs, ascending, states }) }
+  const found: Row[] = []
+  let { cursor } = query
+  for (;;) {
+    const { hasMore, ...bounds } = await nextPart(core, { ...selection, ...defined({ cursor }) })
+    found.push(...(await read({ ...query, ...bounds, limit: limit - found.length })))
+    if (found.length >= limit || !hasMore) return found
+    cursor = bounds.end
+    await core.clock.yield()
+  }
+}
 
 /** Deliveries of a webhook as callers see them. */
 export async function listDeliveries(core: Core, query: DeliveryQuery): Promise<readonly StoredDelivery[]> {

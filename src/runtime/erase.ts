@@ -9,7 +9,7 @@ import {
 import type { StoredReplay } from '../delivery/replay-store.js'
 import { type Failure, invalidInput, unknownFields } from '../errors.js'
 import type { Store } from '../store/contract.js'
-import { isNumber, NUMBER_RULE, withoutPlus } from '../values/number-text.js'
+import { NUMBER_RULE, normalizeNumber, searchedNumber } from '../values/phone-number.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 import { isWebhookJob } from './webhook-job.js'
@@ -94,7 +94,7 @@ export async function erase(
     await deliveries.scrub()
     return { rows }
   }
-  const calls = callId === undefined ? await findCallsMentioning(withoutPlus(number!)) : [callId]
+  const calls = callId === undefined ? await findCallsMentioning(searchedNumber(number)!) : [callId]
   const legs = new Set(calls)
   for (const call of calls) {
     for (const leg of await deliveries.legs(accountId, call)) legs.add(leg)
@@ -120,7 +120,7 @@ interface NamedCalls {
 }
 
 const isSameNumber = (first: string | undefined, second: string | undefined) =>
-  first !== undefined && second !== undefined && withoutPlus(first) === withoutPlus(second)
+  first !== undefined && second !== undefined && normalizeNumber(first) === normalizeNumber(second)
 
 /** The job without the call or number that it names, ended; `undefined`: it names none of them. */
 function withoutCalls(job: ReplayJob, { accounts, callIds, number }: NamedCalls, now: number) {
@@ -171,7 +171,7 @@ function validate(request: unknown): Failure[] {
   const add = (path: string, message: string) => failures.push({ path, rule: 'error', message })
   if (typeof accountId !== 'string' || accountId === '') add('accountId', 'must be an id')
   if (callId !== undefined && (typeof callId !== 'string' || callId === '')) add('callId', 'must be an id')
-  if (number !== undefined && !isNumber(number)) add('number', NUMBER_RULE)
+  if (number !== undefined && searchedNumber(number) === undefined) add('number', NUMBER_RULE)
   if (callId !== undefined && number !== undefined) add('number', 'must not be combined with a call')
   return failures
 }

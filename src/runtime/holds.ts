@@ -18,13 +18,17 @@ export interface Holds {
   isHeld(accountId: string): boolean
   /** Reads what is held, now: other nodes change it too. */
   read(): Promise<HeldAccounts>
-  /** @param accountId absent: all accounts. @throws `NotFound` for an account that does not exist */
-  hold(accountId: string | undefined): Promise<HeldAccounts>
   /**
-   * @param accountId absent: all accounts, apart from those that are held by themselves
-   * @throws `NotFound` for an account that neither is held nor exists
+   * Holds an account, or releases it.
+   *
+   * @param accountId absent: all accounts; a release leaves those that are held by themselves
+   * @returns what is held then, and whether that was changed
+   * @throws `NotFound` for an account that does not exist, or neither is held nor exists
    */
-  release(accountId: string | undefined): Promise<HeldAccounts>
+  set(
+    isHeld: boolean,
+    accountId: string | undefined,
+  ): Promise<{ readonly held: HeldAccounts; readonly isChanged: boolean }>
   /** Ends the hold of an account that was removed. */
   accountRemoved(accountId: string): Promise<void>
 }
@@ -62,15 +66,12 @@ export function createHolds(
   return {
     isHeld: (accountId) => held.size > 0 && (held.has(ALL_ACCOUNTS) || held.has(accountId)),
     read,
-    async hold(accountId) {
+    async set(isHeld, accountId) {
       const scope = scopeOf(accountId)
-      await assertAccount(accountId)
-      await holds.put(scope)
-      return read()
-    },
-    async release(accountId) {
-      if (!(await holds.remove(scopeOf(accountId)))) await assertAccount(accountId)
-      return read()
+      if (isHeld) await assertAccount(accountId)
+      const isChanged = await (isHeld ? holds.put(scope) : holds.remove(scope))
+      if (!isHeld && !isChanged) await assertAccount(accountId)
+      return { held: await read(), isChanged }
     },
     async accountRemoved(accountId) {
       if (await holds.remove(accountId)) await read()

@@ -155,18 +155,30 @@ const SEARCH_OPTIONS = [
   'states',
 ] as const
 
-/** @param core returns the running instance; throws while there is none */
-export function createOperatorApi(core: () => Core, jobs: OperatorApi['jobs']): OperatorApi {
+/**
+ * @param core returns the running instance; throws while there is none
+ * @param onHeldChanged called when a call has held or released something
+ */
+export function createOperatorApi(
+  core: () => Core,
+  jobs: OperatorApi['jobs'],
+  onHeldChanged: (isHeld: boolean, accountId: string | undefined) => void,
+): OperatorApi {
+  async function setHold(isHeld: boolean, accountId: string | undefined) {
+    const { held, isChanged } = await core().holds.set(isHeld, accountId)
+    if (isChanged) onHeldChanged(isHeld, accountId)
+    return held
+  }
   return {
     jobs,
     holds: async () => core().holds.read(),
     async hold(options) {
       checkOptionNames('operator.hold', options, ['accountId'])
-      return core().holds.hold(options?.accountId)
+      return setHold(true, options?.accountId)
     },
     async release(options) {
       checkOptionNames('operator.release', options, ['accountId'])
-      return core().holds.release(options?.accountId)
+      return setHold(false, options?.accountId)
     },
     overview: async () => readOverview(core()),
     unhealthy: async (options = {}) =>

@@ -16,7 +16,7 @@ import { isReplayable, type ReplayRequest, statesOf } from '../delivery/replay-s
 import type { ReplayListQuery } from '../delivery/replay-store.js'
 import { checkOptionNames, HookswitchError, invalidInput, notFound, unknownFields } from '../errors.js'
 import { defined } from '../values/defined.js'
-import { isNumber, NUMBER_RULE } from '../values/number-text.js'
+import { NUMBER_RULE, searchedNumber } from '../values/phone-number.js'
 import type { Core } from './core.js'
 import { findDeliveriesOfCalls, type ReplayTarget, replayTargets } from './replay-targets.js'
 import { canonicalHost } from './trouble-selection.js'
@@ -200,7 +200,7 @@ async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Prom
   statesOf(request)
   if (hook !== undefined && !deps.catalogue.some(({ id }) => id === hook))
     throw invalid('hook', 'is not a kind of event')
-  if (number !== undefined && !isNumber(number)) throw invalid('number', NUMBER_RULE)
+  if (number !== undefined && searchedNumber(number) === undefined) throw invalid('number', NUMBER_RULE)
   if (number !== undefined && accountId === undefined) throw invalid('number', 'requires an account')
   if (webhookId !== undefined && accountId === undefined) throw invalid('webhookId', 'requires its account')
   if (host !== undefined) {

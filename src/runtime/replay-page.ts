@@ -64,7 +64,7 @@ export function partsAtOnce(deps: Deps, parts: readonly ReplayPart[], next: numb
 /**
  * Replays the next page of a part, and moves the part behind it.
  *
- * @param elsewhere number of the job's webhooks whose deliveries wait on other nodes
+ * @param sharers number of webhooks that share the room on other nodes, at least 1
  * @param atOnce number of parts that are replayed at the same time
  * @returns `undefined` if there is no room
  */
@@ -72,38 +72,44 @@ export async function replayPage(
   deps: Deps,
   job: ReplayJob,
   part: ReplayPart,
-  elsewhere: number,
+  sharers: number,
   atOnce: number,
 ): Promise<PageResult | undefined> {
-  const room = Math.min(await roomOf(deps, part, elsewhere), Math.floor(PAGE / atOnce))
+  const room = Math.min(await roomOf(deps, part, sharers), Math.floor(PAGE / atOnce))
   if (room <= 0) return undefined
   const webhook = await deps.store.webhooks.read(part.accountId, part.webhookId)
   if (!webhook?.settings.enabled)
     return { accepted: 0, acceptedBefore: 0, end: webhook ? 'disabled' : 'deleted' }
   const step = { ...deps, job, webhook }
-  const rows = await read(step, part, room)
+  const { rows, next } = await read(step, part, room)
   const wanted = rows.filter((delivery) => isWanted(step, delivery))
   const before = rows.filter(({ replays }) => (replays?.lastAcceptedMs ?? -1) >= job.createdMs)
   const accepted = wanted.length > 0 ? await accept(step, wanted) : 0
   if (part.ids) part.ids = part.ids.slice(room)
-  else if (rows.length > 0) part.cursor = rows.at(-1)!.position
-  const isComplete = part.ids ? part.ids.length === 0 : rows.length < room
+  else if (next !== undefined) part.cursor = next
+  const isComplete = part.ids ? part.ids.length === 0 : next === undefined
   return { accepted, acceptedBefore: before.length, ...(isComplete && { end: 'complete' }) }
 }
 
 /** How many replays a webhook may be given now. */
-async function roomOf({ store, dispatcher }: Deps, part: ReplayPart, elsewhere: number): Promise<number> {
+async function roomOf({ store, dispatcher }: Deps, part: ReplayPart, sharers: number): Promise<number> {
   const { webhookId, accountId } = part
   const { waiting, spare } = dispatcher.roomFor(webhookId, accountId)
   if (dispatcher.ownsShardOf(webhookId)) return Math.min(PAGE, spare, MAX_WAITING - waiting)
   // This node does not know what waits on others, except for this webhook: each gets a part of the limits.
   if (spare <= 0) return 0
-  const most = Math.min(MAX_WAITING, Math.max(1, Math.floor(spare / Math.max(1, elsewhere))))
+  const most = Math.min(MAX_WAITING, Math.max(1, Math.floor(spare / sharers)))
   const activity = await store.deliveries.activity([webhookId], most)
   return Math.min(PAGE, most - (activity.get(webhookId)?.pending ?? 0))
 }
 
-async function read(step: Step, part: ReplayPart, limit: number): Promise<readonly StoredDelivery[]> {
+/** Deliveries of a part. `next`: the position behind which the part goes on; absent: it does not. */
+interface FoundPage {
+  readonly rows: readonly StoredDelivery[]
+  readonly next?: number
+}
+
+async function read(step: Step, part: ReplayPart, limit: number): Promise<FoundPage> {
   const { store, dispatcher, maxAgeMsOf, job, webhook } = step
   const { accountId, webhookId, ids, cursor } = part
   if (ids) {
@@ -113,21 +119,23 @@ async function read(step: Step, part: ReplayPart, limit: number): Promise<readon
       const row = await store.deliveries.delivery(accountId, id)
       if (row) rows.push(row)
     }
-    return rows
+    return { rows }
   }
   const { createdToMs = job.createdMs } = job.request
   const createdFromMs = job.isAutomatic ? dispatcher.now() - maxAgeMsOf(webhook) : job.request.createdFromMs
-  return store.deliveries.deliveries({
+  const list = {
     accountId,
     webhookId,
-    states: statesOf(job.request),
-    onlyOriginals: true,
     ascending: true,
-    limit,
     ...(createdFromMs !== undefined && { fromMs: createdFromMs }),
     ...(!job.isAutomatic && { toMs: createdToMs }),
-    ...(cursor !== undefined && { cursor }),
-  })
+  }
+  const from = cursor === undefined ? {} : { cursor }
+  const { hasMore, ...bounds } = await store.deliveries.listPart({ list: 'deliveries', ...list, ...from })
+  const states = statesOf(job.request)
+  const rows = await store.deliveries.deliveries({ ...list, states, onlyOriginals: true, limit, ...bounds })
+  if (rows.length >= limit) return { rows, next: rows.at(-1)!.position }
+  return hasMore ? { rows, next: bounds.end } : { rows }
 }
 
 function isWanted({ dispatcher, maxAgeMsOf, job, webhook }: Step, delivery: StoredDelivery): boolean {

@@ -73,6 +73,7 @@ interface Progress {
 type Deps = Pick<
   Core,
   | 'store'
+  | 'auth'
   | 'dispatcher'
   | 'clock'
   | 'log'
@@ -203,6 +204,22 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     if (next.replayed !== job.replayed && (await write(next))) progress.revision = next.revision
   }
 
+  /**
+   * By how many webhooks the room of an account on other nodes is divided: those of this job, for each job that replays for the
+   * account. Other nodes work on jobs too, and do not know of each other's webhooks.
+   */
+  async function sharersOf(accountId: string, { elsewhere }: Progress): Promise<number> {
+    if (elsewhere === 0) return 1
+    const lineage = new Set((await deps.auth.lineages.lineage(accountId)).map(({ id }) => id))
+    const jobs = unfinished.filter(
+      ({ state, request }) =>
+        state === 'running' &&
+        request.webhookId === undefined &&
+        (request.accountId === undefined || lineage.has(request.accountId)),
+    )
+    return elsewhere * Math.max(1, jobs.length)
+  }
+
   /** A page of each part. What the others have done counts also if one fails. @returns whether any had room */
   async function replayParts(
     job: ReplayJob,
@@ -210,7 +227,9 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     parts: readonly ReplayPart[],
   ): Promise<boolean> {
     const pages = await Promise.allSettled(
-      parts.map((part) => replayPage(deps, job, part, progress.elsewhere, parts.length)),
+      parts.map(async (part) =>
+        replayPage(deps, job, part, await sharersOf(part.accountId, progress), parts.length),
+      ),
     )
     let hadRoom = false
     for (const [index, page] of pages.entries()) {

@@ -2,7 +2,7 @@
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { type ReplayRequest, statesOf } from '../delivery/replay-selection.js'
 import { invalidInput } from '../errors.js'
-import { withoutPlus } from '../values/number-text.js'
+import { searchedNumber } from '../values/phone-number.js'
 import { hasHost } from '../webhooks/manage.js'
 import type { Core } from './core.js'
 
@@ -118,7 +118,7 @@ async function callsOf(
   for (const id of ids) {
     for (let cursor: number | undefined; ; await clock.yield()) {
       stopping?.throwIfAborted()
-      const page = await store.deliveries.mentions(id, withoutPlus(number!), cursor, NUMBERS_PAGE)
+      const page = await store.deliveries.mentions(id, searchedNumber(number)!, cursor, NUMBERS_PAGE)
       for (const callId of page.callIds) found.add(callId)
       if (found.size > MAX_CALLS) throw tooManyCalls()
       cursor = page.cursor

@@ -1,5 +1,5 @@
 import type { AcceptDeps } from '../delivery/accept.js'
-import { MAX_CALL_NUMBERS, MAX_UNWANTED } from '../delivery/call-index.js'
+import { MAX_ROWS } from '../delivery/call-index.js'
 import type { NodeClock } from '../delivery/node-clock.js'
 import { reasonOf } from '../errors.js'
 import type { Log } from '../ports.js'
@@ -65,8 +65,11 @@ export function startRetention(
     await repeatWhileFull(() => store.openLegs.prune(beforeMs, BATCH))
     const { unwantedRetentionSeconds } = limits
     const index = {
-      events: { beforeMs: now - unwantedRetentionSeconds * 1_000, max: MAX_UNWANTED },
-      numbers: { beforeMs, max: MAX_CALL_NUMBERS },
+      events: {
+        beforeMs: now - unwantedRetentionSeconds * 1_000,
+        upTo: await store.callIndex.excess('events', MAX_ROWS.events),
+      },
+      numbers: { beforeMs, upTo: await store.callIndex.excess('numbers', MAX_ROWS.numbers) },
     }
     await repeatWhileFull(() => store.callIndex.prune(index, BATCH))
     const kept = { 60: now - KEPT_MS[60], 3600: now - KEPT_MS[3600] }

@@ -40,6 +40,8 @@ const INTERVAL_MS = 10_000
 /** Kinds that are counted at the same time; all others share one. */
 const MAX_KINDS = 100
 const OTHERS = ''
+/** Kinds of single accounts; all others have those of their messages. */
+const MAX_ACCOUNT_KINDS = 100
 
 type Write = (fields: Fields, message: string) => void
 
@@ -54,7 +56,9 @@ interface Kind {
 
 /**
  * Limits lines that repeat: of each kind ten are written, then one every 10 s, the last one, with the number of lines that it
- * stands for in `repeated`. `debug` is not limited. Memory is bounded whatever the messages are.
+ * stands for in `repeated`. After the ten, lines with an `accountId` are counted for each account, and the first of each is
+ * written: the lines of an account do not hide those of another. `debug` is not limited. Memory is bounded whatever the
+ * messages and accounts are.
  *
  * @param log must not throw
  * @param kindOf tells the lines of one message apart by more than their SQLSTATE or code. Default: by nothing
@@ -66,21 +70,28 @@ export function limitLog(
   kindOf: (fields: Readonly<Record<string, unknown>>) => string = () => '',
 ): Log & { close(): void } {
   const kinds = new Map<string, Kind>()
+  const accountKinds = new Map<string, Kind>()
   const closing = new AbortController()
 
-  function kindAt(key: string, nowMs: number): Kind {
-    const found = kinds.get(key)
+  /** Undefined: there are too many. */
+  function findOrAdd(among: Map<string, Kind>, key: string, most: number, nowMs: number): Kind | undefined {
+    const found = among.get(key)
     if (found && (found.waiting > 0 || nowMs - found.lastMs < INTERVAL_MS)) return found
-    if (!found && kinds.size >= MAX_KINDS) forgetQuiet(nowMs)
-    if (!found && kinds.size >= MAX_KINDS && key !== OTHERS) return kindAt(OTHERS, nowMs)
+    if (!found && among.size >= most) forgetQuiet(among, nowMs)
+    if (!found && among.size >= most) return undefined
     const kind = { lines: 0, lastMs: nowMs, waiting: 0 }
-    kinds.set(key, kind)
+    among.set(key, kind)
     return kind
   }
 
-  function forgetQuiet(nowMs: number): void {
-    for (const [key, { waiting, lastMs }] of kinds)
-      if (waiting === 0 && nowMs - lastMs >= INTERVAL_MS) kinds.delete(key)
+  function forgetQuiet(among: Map<string, Kind>, nowMs: number): void {
+    for (const [key, { waiting, lastMs }] of among)
+      if (waiting === 0 && nowMs - lastMs >= INTERVAL_MS) among.delete(key)
+  }
+
+  function count(kind: Kind, nowMs: number): void {
+    kind.lastMs = nowMs
+    kind.lines += 1
   }
 
   function flush(kind: Kind): void {
@@ -95,10 +106,18 @@ export function limitLog(
     (fields, message) => {
       const nowMs = clock.monotonic()
       const detail = fields.sqlState ?? fields.code
-      const kind = kindAt([level, message, detail, kindOf(fields)].join(' '), nowMs)
-      kind.lastMs = nowMs
-      kind.lines += 1
-      if (kind.lines <= FIRST_LINES) return log[level](fields, message)
+      const key = [level, message, detail, kindOf(fields)].join(' ')
+      const ofMessage =
+        findOrAdd(kinds, key, MAX_KINDS, nowMs) ?? findOrAdd(kinds, OTHERS, MAX_KINDS + 1, nowMs)!
+      const { accountId } = fields
+      const ofAccount =
+        typeof accountId === 'string'
+          ? findOrAdd(accountKinds, `${accountId} ${key}`, MAX_ACCOUNT_KINDS, nowMs)
+          : undefined
+      count(ofMessage, nowMs)
+      if (ofAccount) count(ofAccount, nowMs)
+      if (ofMessage.lines <= FIRST_LINES || ofAccount?.lines === 1) return log[level](fields, message)
+      const kind = ofAccount ?? ofMessage
       kind.waiting += 1
       kind.write = () => {
         const { waiting } = kind

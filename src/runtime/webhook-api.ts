@@ -37,7 +37,7 @@ import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
 import type { WebhookSettings } from '../webhooks/webhook.js'
 import { readCallHistory } from './call-history.js'
 import type { Core } from './core.js'
-import { asShown, explain, listDeliveries } from './delivery-views.js'
+import { asShown, explain, listDeliveries, readParts } from './delivery-views.js'
 
 /** Settings of a webhook as a host passes them. `name`, `uri` and `hook` are required to create a webhook. */
 export type WebhookInput = { readonly [Key in keyof WebhookSettings]?: WebhookSettings[Key] | undefined } & {
@@ -214,6 +214,8 @@ export const PAGE_OPTIONS = [
   'toMs',
 ] as const satisfies readonly (keyof PageOptions)[]
 
+const hasRange = ({ fromMs, toMs }: PageOptions) => fromMs !== undefined || toMs !== undefined
+
 /** The options that are numbers, besides `limit`. */
 const PAGE_NUMBERS: readonly string[] = ['cursor', 'fromMs', 'toMs']
 /** The options that are texts. */
@@ -384,12 +386,15 @@ export function createWebhookApi(core: () => Core): WebhookApi {
       const page = withLimit('webhooks.attempts', options, [...PAGE_OPTIONS, 'callIds', 'deliveryId'])
       if (page.callIds !== undefined) checkIds('callIds', page.callIds)
       const query = { ...page, accountId, ...(webhookId !== undefined && { webhookId }) }
-      const attempts = await core().store.deliveries.attempts(query)
-      return attempts.map(withCurrentReason)
+      const { attempts } = core().store.deliveries
+      const isSparse = hasRange(page) && page.callIds === undefined && page.deliveryId === undefined
+      return (await readParts(core(), 'attempts', query, isSparse, attempts)).map(withCurrentReason)
     },
     async deliveries(accountId, webhookId, options = {}) {
       const page = withLimit('webhooks.deliveries', options, [...PAGE_OPTIONS, 'states'])
-      return listDeliveries(core(), { ...page, accountId, webhookId })
+      const query = { ...page, accountId, webhookId }
+      const isSparse = hasRange(page) || page.states !== undefined
+      return readParts(core(), 'deliveries', query, isSparse, (part) => listDeliveries(core(), part))
     },
     delivery: async (accountId, deliveryId) => asShown(core(), await readDelivery(accountId, deliveryId)),
     async stats(accountId, webhookId, range = {}) {

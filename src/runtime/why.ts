@@ -1,6 +1,6 @@
 /**
  * Finds what became of a call, a number, an event, a delivery, or the events of a webhook: "I did not get my webhook". Every
- * look-up is one of an index and bounded in rows.
+ * look-up is one of an index and bounded in rows; what may be large is bounded in characters too.
  */
 import type { Account } from '../accounts/account.js'
 import type { IndexedCall, UnwantedEvent } from '../delivery/call-index-store.js'
@@ -20,6 +20,7 @@ import { isId } from '../values/ids.js'
 import { yieldingOf } from '../values/yielding.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { Webhook } from '../webhooks/webhook.js'
+import { positionOf } from '../webhooks/webhook-store.js'
 import type { Core } from './core.js'
 import { asShown, explain, toStoreTime } from './delivery-views.js'
 
@@ -30,14 +31,20 @@ const MAX_CALLS = 5
 const MAX_READ = 20
 const MAX_OTHER_CALLS = 50
 const MAX_LEGS = 10
-/** Deliveries of a call, newest first. */
-const MAX_DELIVERIES = 300
+/** Deliveries of a call, newest first, of a leg and of all legs. */
+const MAX_DELIVERIES_PER_LEG = 300
+const MAX_DELIVERIES = 600
 const MAX_EVENTS = 50
 /** Deliveries that are shown of an event, and explained with their last attempt in one search. */
 const MAX_SHOWN = 20
 const MAX_EXPLAINED = 20
-/** Webhooks of an account that are examined. */
+/** Webhooks that are examined for the events of one account, and that are read at once: each may have 64 KiB of data. */
 const MAX_WEBHOOKS = 500
+const WEBHOOKS_AT_ONCE = 50
+/** Bodies that are read at once for one call: each may have 128 KiB. */
+const BODIES_AT_ONCE = 5
+/** Characters of bodies, and of webhooks, after which a search reads no more of them. */
+const MAX_CHARACTERS = 2_097_152
 /** Accounts above the event's whose webhooks are examined. */
 const MAX_LINEAGE = 10
 
@@ -178,6 +185,7 @@ function createSearch(core: Core, accountId: string | undefined) {
   const { store, auth, clock } = core
   const ofAccount = accountId !== undefined && { accountId }
   let left = MAX_EXPLAINED
+  const charactersLeft = { bodies: MAX_CHARACTERS, webhooks: MAX_CHARACTERS }
   const byId = new Map<string, Promise<Webhook | undefined>>()
   const byAccount = new Map<string, ReturnType<typeof readWebhooks>>()
 
@@ -185,10 +193,24 @@ function createSearch(core: Core, accountId: string | undefined) {
   async function readWebhooks(eventAccountId: string) {
     const lineage = (await auth.lineages.lineage(eventAccountId)).slice(0, MAX_LINEAGE)
     const owners = lineage.filter(({ id }) => accountId === undefined || id === accountId)
-    const pages = await Promise.all(
-      owners.map(({ id }) => store.webhooks.page(id, { ascending: true, limit: MAX_WEBHOOKS })),
-    )
-    return { lineage, webhooks: pages.flat(), isPart: pages.some(({ length }) => length >= MAX_WEBHOOKS) }
+    const webhooks: Webhook[] = []
+    for (const { id } of owners) {
+      for (let page: readonly Webhook[] | undefined; !page || page.length === WEBHOOKS_AT_ONCE; ) {
+        if (webhooks.length >= MAX_WEBHOOKS || charactersLeft.webhooks <= 0)
+          return { lineage, webhooks, isPart: true }
+        const last = page?.at(-1)
+        page = await store.webhooks.page(id, {
+          ascending: true,
+          limit: WEBHOOKS_AT_ONCE,
+          ...(last && { after: positionOf(last) }),
+        })
+        for (const webhook of page) {
+          charactersLeft.webhooks -= JSON.stringify(webhook.settings).length
+          webhooks.push(webhook)
+        }
+      }
+    }
+    return { lineage, webhooks, isPart: false }
   }
 
   function webhooksOf(eventAccountId: string): ReturnType<typeof readWebhooks> {
@@ -230,12 +252,11 @@ function createSearch(core: Core, accountId: string | undefined) {
   }: Wanted): Promise<WhyCall | undefined> {
     const legs = (await store.deliveries.legs(accountId ?? eventAccountId, callId)).slice(0, MAX_LEGS)
     const callIds = legs.length === 0 ? [callId] : legs
+    const limit = Math.min(MAX_DELIVERIES_PER_LEG, Math.floor(MAX_DELIVERIES / callIds.length))
     // An account sees unwanted events only where they are events of this account.
     const isOwn = accountId === undefined || accountId === eventAccountId
     const [pages, unwanted, indexed, { lineage, webhooks, isPart }] = await Promise.all([
-      Promise.all(
-        callIds.map((leg) => store.deliveries.search({ callId: leg, limit: MAX_DELIVERIES, ...ofAccount })),
-      ),
+      Promise.all(callIds.map((leg) => store.deliveries.search({ callId: leg, limit, ...ofAccount }))),
       isOwn ? store.callIndex.events({ accountId: eventAccountId, callIds, limit: MAX_EVENTS + 1 }) : [],
       known === undefined ? store.callIndex.calls({ accountId: eventAccountId, callId, limit: 1 }) : [],
       webhooksOf(eventAccountId),
@@ -257,8 +278,7 @@ function createSearch(core: Core, accountId: string | undefined) {
     }
     const found = all.filter(({ id }) => eventId === undefined || id === eventId)
     if (found.length === 0) return undefined
-    const shown = found.sort(byAcceptance).slice(-MAX_EVENTS)
-    const payloads = await readPayloads(shown, webhooks)
+    const { shown, payloads } = await readPayloads(found.sort(byAcceptance).slice(-MAX_EVENTS), webhooks)
     const events = await Promise.all(
       shown.map(({ id, deliveries, unwanted }) =>
         deliveries
@@ -274,23 +294,28 @@ function createSearch(core: Core, accountId: string | undefined) {
     return { accountId: eventAccountId, callId, events, isTruncated }
   }
 
-  /** The payloads of events, by id, as far as webhooks choose by them. */
-  async function readPayloads(
-    rows: readonly AcceptedRow[],
-    webhooks: readonly Webhook[],
-  ): Promise<ReadonlyMap<string, Payload>> {
+  /** The payloads of events, by id, as far as webhooks choose by them. Where they are too large, the older events are left out. */
+  async function readPayloads(rows: readonly AcceptedRow[], webhooks: readonly Webhook[]) {
+    const payloads = new Map<string, Payload>()
     const chooses = webhooks.some(
       ({ settings }) => settings.filter || !settings.includeInternalLegs || settings.hook === OBJECT_HOOK,
     )
-    const keys = rows.flatMap(({ id, deliveries }) =>
-      chooses && deliveries ? { eventId: id, variant: deliveries[0]!.variant } : [],
-    )
-    const bodies = keys.length === 0 ? [] : await store.deliveries.eventBodies(keys)
-    return new Map(
-      bodies.flatMap((body, index) =>
-        body === undefined ? [] : [[keys[index]!.eventId, fieldsOf(body)] as const],
-      ),
-    )
+    if (!chooses) return { shown: rows, payloads }
+    let start = rows.length
+    while (start > 0 && (start === rows.length || charactersLeft.bodies > 0)) {
+      const end = start
+      start = Math.max(0, end - BODIES_AT_ONCE)
+      const keys = rows
+        .slice(start, end)
+        .flatMap(({ id, deliveries }) => (deliveries ? { eventId: id, variant: deliveries[0]!.variant } : []))
+      const bodies = keys.length === 0 ? [] : await store.deliveries.eventBodies(keys)
+      for (const [index, body = ''] of bodies.entries()) {
+        if (body === '') continue
+        charactersLeft.bodies -= body.length
+        payloads.set(keys[index]!.eventId, fieldsOf(body))
+      }
+    }
+    return { shown: rows.slice(start), payloads }
   }
 
   async function wantedEvent(

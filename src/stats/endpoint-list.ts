@@ -157,12 +157,15 @@ export async function listEndpoints(
     })
     for (let index = 0; index < batch.length; ) {
       const part: Webhook[] = []
-      while (index < batch.length && part.length < limit - endpoints.length) {
+      const left = limit - endpoints.length
+      while (index < batch.length && part.length < (onlyIdle ? batchSize : left)) {
         const webhook = batch[index]!
         if (isMatch(webhook) && mayBeIn(webhook, states, deps.storeNow())) part.push(webhook)
         index += 1
       }
-      const examinable = onlyIdle ? await withoutRecentAttempt(deps, part) : part
+      const examinable = onlyIdle ? (await withoutRecentAttempt(deps, part)).slice(0, left) : part
+      // What is behind a full page is examined again for the next one.
+      if (onlyIdle && examinable.length === left) index = batch.indexOf(examinable.at(-1)!) + 1
       for (const endpoint of await toEndpoints(deps, examinable))
         if (!states || states.includes(endpoint.state)) endpoints.push(endpoint)
       examined += part.length

@@ -6,6 +6,7 @@
 import type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 import type { Delivery } from '../delivery/lifecycle.js'
 import { partiesOf } from '../delivery/payload.js'
+import { spellingsOf } from '../values/phone-number.js'
 
 /** Longest request body shown with an attempt, in bytes of UTF-8; longer ones are truncated. */
 export const REQUEST_BODY_BYTES = 8 * 1024
@@ -58,12 +59,13 @@ export function toStoredAttempt(
 }
 
 /**
- * Whether a body (JSON or form encoding) contains a number or name as a whole word, not as part of a longer one.
+ * Whether a body (JSON or form encoding) contains a number or name as a whole word, not as part of a longer one; a number also
+ * where `00` stands before it.
  *
  * @param text contains no quotes, backslashes or control characters
  */
 export function isMentioned(body: string, text: string): boolean {
-  return hasWord(body, text) || hasWord(body, encodeURIComponent(text))
+  return spellingsOf(text).some((word) => hasWord(body, word)) || hasWord(body, encodeURIComponent(text))
 }
 
 const WORD = /[0-9A-Za-z]/

@@ -31,7 +31,13 @@ export { userNameKey, userRevision, userSortKey } from '../accounts/user.js'
 export type { TokenRow, TokenStore } from '../auth/token-store.js'
 export type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 export { fillIn } from '../delivery/body-variants.js'
-export type { CallIndexStore, CallNumber, IndexedCall, UnwantedEvent } from '../delivery/call-index-store.js'
+export type {
+  CallIndexKind,
+  CallIndexStore,
+  CallNumber,
+  IndexedCall,
+  UnwantedEvent,
+} from '../delivery/call-index-store.js'
 export type {
   AttemptLogPage,
   AttemptLogQuery,
@@ -63,6 +69,7 @@ export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'
+export { deliveryBounds, type ListPart, type PartQuery, partOf } from '../delivery/list-part.js'
 export type {
   LiveBatch,
   LiveItem,

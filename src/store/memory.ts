@@ -30,13 +30,13 @@ import {
   activity,
   attemptLog,
   attempts,
-  countDeliveries,
   countReplayable,
   deliveries,
   delivery,
   eventBodies,
   eventOf,
   lastSuccesses,
+  listPart,
   search,
 } from './memory/queries.js'
 import { memoryReplays } from './memory/replays.js'
@@ -178,7 +178,7 @@ export function memoryStore(
         webhookOf: (webhookId) => state.endpoints.get(webhookId)?.webhook,
         delivery: (accountId, deliveryId) => delivery(state, accountId, deliveryId),
         deliveries: (query) => deliveries(state, query),
-        countDeliveries: (query) => countDeliveries(state, query),
+        listPart: (query) => listPart(state, query),
         countReplayable: (query) => countReplayable(state, query),
         search: (query) => search(state, query),
         eventOf: (accountId, eventId) => eventOf(state, accountId, eventId),

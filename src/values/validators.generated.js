@@ -616,7 +616,7 @@ return errors === 0;
 }
 
 export const validateEvent = validate11;
-const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"agentNumber":{"type":"string"},"talkingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
+const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"agentNumber":{"type":"string"},"talkingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"body":{"type":"string"},"status":{"type":"string"},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
 const func9 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const pattern9 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
@@ -2234,11 +2234,9 @@ errors++;
 }
 }
 }
-if(data.orderingKey !== undefined){
-let data77 = data.orderingKey;
-if(typeof data77 === "string"){
-if(func2(data77) > 255){
-const err137 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.body !== undefined){
+if(typeof data.body !== "string"){
+const err137 = {instancePath:instancePath+"/body",schemaPath:"#/properties/body/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -2247,8 +2245,10 @@ vErrors.push(err137);
 }
 errors++;
 }
-if(func2(data77) < 1){
-const err138 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.status !== undefined){
+if(typeof data.status !== "string"){
+const err138 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -2257,8 +2257,12 @@ vErrors.push(err138);
 }
 errors++;
 }
-if(!pattern9.test(data77)){
-const err139 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.orderingKey !== undefined){
+let data79 = data.orderingKey;
+if(typeof data79 === "string"){
+if(func2(data79) > 255){
+const err139 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -2267,9 +2271,8 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-else {
-const err140 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+if(func2(data79) < 1){
+const err140 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -2278,11 +2281,8 @@ vErrors.push(err140);
 }
 errors++;
 }
-}
-if(data.data !== undefined){
-let data78 = data.data;
-if(!(data78 && typeof data78 == "object" && !Array.isArray(data78))){
-const err141 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+if(!pattern9.test(data79)){
+const err141 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -2292,9 +2292,8 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data.documentId !== undefined){
-if(typeof data.documentId !== "string"){
-const err142 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+else {
+const err142 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -2304,9 +2303,10 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data.documentType !== undefined){
-if(typeof data.documentType !== "string"){
-const err143 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+if(data.data !== undefined){
+let data80 = data.data;
+if(!(data80 && typeof data80 == "object" && !Array.isArray(data80))){
+const err143 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -2316,10 +2316,9 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data.documentAction !== undefined){
-let data81 = data.documentAction;
-if(typeof data81 !== "string"){
-const err144 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if(data.documentId !== undefined){
+if(typeof data.documentId !== "string"){
+const err144 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -2328,8 +2327,10 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(!(((data81 === "doc_created") || (data81 === "doc_edited")) || (data81 === "doc_deleted"))){
-const err145 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+}
+if(data.documentType !== undefined){
+if(typeof data.documentType !== "string"){
+const err145 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -2339,11 +2340,10 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data.idempotencyKey !== undefined){
-let data82 = data.idempotencyKey;
-if(typeof data82 === "string"){
-if(func2(data82) > 255){
-const err146 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.documentAction !== undefined){
+let data83 = data.documentAction;
+if(typeof data83 !== "string"){
+const err146 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -2352,8 +2352,8 @@ vErrors.push(err146);
 }
 errors++;
 }
-if(func2(data82) < 1){
-const err147 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+if(!(((data83 === "doc_created") || (data83 === "doc_edited")) || (data83 === "doc_deleted"))){
+const err147 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -2362,8 +2362,12 @@ vErrors.push(err147);
 }
 errors++;
 }
-if(!pattern9.test(data82)){
-const err148 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.idempotencyKey !== undefined){
+let data84 = data.idempotencyKey;
+if(typeof data84 === "string"){
+if(func2(data84) > 255){
+const err148 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -2372,9 +2376,8 @@ vErrors.push(err148);
 }
 errors++;
 }
-}
-else {
-const err149 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(func2(data84) < 1){
+const err149 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -2383,15 +2386,36 @@ vErrors.push(err149);
 }
 errors++;
 }
-}
-}
-else {
-const err150 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(!pattern9.test(data84)){
+const err150 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err150];
 }
 else {
 vErrors.push(err150);
+}
+errors++;
+}
+}
+else {
+const err151 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+}
+else {
+const err152 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
 }
 errors++;
 }

@@ -99,6 +99,14 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
     name: 'Queue Agent Complete',
     description: 'The talk of an agent with a caller of a queue is over.',
   },
+  { id: 'queue_agent_login', name: 'Queue Agent Login', description: 'An agent starts to serve a queue.' },
+  { id: 'queue_agent_logout', name: 'Queue Agent Logout', description: 'An agent serves a queue no longer.' },
+  {
+    id: 'queue_agent_pause',
+    name: 'Queue Agent Pause',
+    description: 'An agent takes no callers for a while.',
+  },
+  { id: 'queue_agent_resume', name: 'Queue Agent Resume', description: 'An agent takes callers again.' },
   {
     id: 'channel_dtmf',
     name: 'Channel DTMF',
@@ -123,6 +131,11 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
     description: 'A phone cancels its registration, or does not renew it in time.',
   },
   {
+    id: 'sms',
+    name: 'SMS',
+    description: 'A text message is received. Its text may be a secret such as a login code.',
+  },
+  {
     id: 'object',
     name: 'Object',
     description:
@@ -145,6 +158,9 @@ const SAMPLE_DEFAULTS = {
 
 /** The kind of events about documents; its webhooks choose them by their custom data (KAZOO `webhooks_object`). */
 export const OBJECT_HOOK = 'object'
+
+/** The kind of text messages, whose events have KAZOO's fields `id` and `direction` too (KAZOO `webhooks_sms`). */
+export const SMS_HOOK = 'sms'
 
 /** The value of `hook` in webhooks that listen to every kind. Not a kind itself. */
 export const ALL_HOOKS = 'all'

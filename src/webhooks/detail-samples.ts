@@ -23,6 +23,15 @@ const attended = { transferType: 'attended', transferTo: '1003', targetCallId: '
 const queue = { queueId: 'support' }
 const agent = { ...queue, ...other, agentId: 'agent-7', agentCallId: desk.callId, agentNumber: '1001' }
 
+/** An agent without a call. */
+const member = {
+  accountId: caller.accountId,
+  callId: 'agent-7',
+  timestampMs: startMs,
+  agentId: 'agent-7',
+  agentNumber: '1001',
+}
+
 const recordingPath = '/var/lib/freeswitch/recordings/2030-01-15.12-00-00.wav'
 const conference = { name: 'weekly', member: '7' }
 
@@ -79,6 +88,10 @@ export const DETAIL_SAMPLES: readonly Sample[] = [
     talkingSeconds: 50,
     reason: 'caller',
   },
+  { hook: 'queue_agent_login', ...member, ...queue },
+  { hook: 'queue_agent_logout', ...member, ...at(28_800) },
+  { hook: 'queue_agent_pause', ...member, ...queue, ...at(7_200), reason: 'lunch' },
+  { hook: 'queue_agent_resume', ...member, ...queue, ...at(9_000) },
   { hook: 'channel_dtmf', ...caller, ...at(8), dtmfDigit: '1', dtmfDurationMs: 120 },
   { hook: 'recording_started', ...caller, ...at(9), path: recordingPath },
   {
@@ -93,6 +106,17 @@ export const DETAIL_SAMPLES: readonly Sample[] = [
   { hook: 'conference_leave', ...caller, ...at(65), ...conference, members: 2 },
   { hook: 'device_registered', ...device, expires: 3_600 },
   { hook: 'device_unregistered', ...device, ...at(7_200) },
+  {
+    hook: 'sms',
+    accountId: caller.accountId,
+    callId: 'm-3e9d5b7a1c2f4068',
+    timestampMs: startMs,
+    direction: 'inbound',
+    from: '+14155550142',
+    to: '+14155550100',
+    body: 'Is the shop open today?',
+    status: 'received',
+  },
   {
     hook: 'object',
     accountId: caller.accountId,

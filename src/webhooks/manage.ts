@@ -140,7 +140,7 @@ export async function createWebhook(
   const id = deps.newId()
   const encrypted = encryptSettings(deps, id, unmask(deps, input))
   const { secret } = createSigningSecret(deps, id)
-  const webhook = newWebhook({ id, accountId }, encrypted, secret, deps.clock.now())
+  const webhook = newWebhook({ id, accountId }, encrypted, secret, Math.floor(deps.storeNow()))
   await deps.webhooks.insert(webhook)
   deps.onChanged?.(undefined, webhook)
   return toView(deps, webhook, deps.storeNow())
@@ -271,7 +271,7 @@ export async function replaceWebhook(
   options: ChangeOptions = {},
 ): Promise<WebhookView> {
   const encrypted = encryptSettings(deps, webhookId, input)
-  const now = deps.clock.now()
+  const now = Math.floor(deps.storeNow())
   const changed = await change(deps, accountId, webhookId, options, (webhook) => {
     const unmasked = unmask(deps, input, webhook)
     return changeSettings(
@@ -304,7 +304,7 @@ export async function patchWebhook(
   patch: UncheckedWebhook,
   options: ChangeOptions = {},
 ): Promise<WebhookView> {
-  const now = deps.clock.now()
+  const now = Math.floor(deps.storeNow())
   const changed = await change(deps, accountId, webhookId, options, (webhook) => {
     const { extra, ...view } = toView(deps, webhook, now)
     const settings = Object.fromEntries(Object.entries(view).filter(([key]) => isSettingName(key)))
@@ -336,7 +336,7 @@ export async function removeWebhook(
   webhookId: string,
   options: ChangeOptions = {},
 ): Promise<WebhookView> {
-  const now = deps.clock.now()
+  const now = Math.floor(deps.storeNow())
   const deleted = await change(deps, accountId, webhookId, options, (webhook) => deleteWebhook(webhook, now))
   return readView(deps, deleted)
 }
@@ -366,7 +366,7 @@ export function reenableWebhook(
   webhook: Pick<Webhook, 'id' | 'accountId'>,
   isWanted: (webhook: Webhook) => boolean = () => true,
 ): Promise<boolean> {
-  const now = deps.clock.now()
+  const now = Math.floor(deps.storeNow())
   return changeIf(
     deps,
     webhook,
@@ -472,7 +472,7 @@ export async function rotateSigningSecret(
   webhookId: string,
 ): Promise<string> {
   const { text, secret } = createSigningSecret(deps, webhookId)
-  const now = deps.clock.now()
+  const now = Math.floor(deps.storeNow())
   await change(deps, accountId, webhookId, {}, (webhook) =>
     rotateSecret(webhook, secret, now, SECRET_OVERLAP_MS),
   )

@@ -1,5 +1,5 @@
 /** Decides which fields of a payload the custom data of a webhook may not set. Pure. */
-import { OBJECT_HOOK } from './catalogue.js'
+import { OBJECT_HOOK, SMS_HOOK } from './catalogue.js'
 
 /** Fields by which receivers recognize, order, date and bill events. The service alone writes them. */
 export const RESERVED_FIELDS = [
@@ -32,7 +32,7 @@ const REPLACED_IN_NAMES = /[ .[]/g
  * Receivers read names in several ways: Go and .NET ignore the case; in forms, PHP replaces spaces, dots and brackets by
  * `_`, and PHP, Rack and Node's `qs` take `name[…]` and `[name]` for the field `name`.
  *
- * @param hook kind of the event: the `id` of a document is reserved, too
+ * @param hook kind of the event: the `id` of a document or a message is reserved, too
  */
 export function reservedFieldOf(key: string, hook: string): string | undefined {
   // In this order, the long s, the Kelvin sign and the dotless i become the letters that they are compared with.
@@ -41,8 +41,9 @@ export function reservedFieldOf(key: string, hook: string): string | undefined {
   if (start < 0) return undefined
   const whole = name.slice(start)
   const end = whole.search(/[[\]]/)
+  const hasId = hook === OBJECT_HOOK || hook === SMS_HOOK
   const candidates = end < 0 ? [whole] : [whole.slice(0, end), whole]
   return candidates
     .map((candidate) => candidate.replace(REPLACED_IN_NAMES, '_'))
-    .find((candidate) => RESERVED.has(candidate) || (hook === OBJECT_HOOK && candidate === 'id'))
+    .find((candidate) => RESERVED.has(candidate) || (hasId && candidate === 'id'))
 }

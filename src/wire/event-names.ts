@@ -3,7 +3,7 @@ import { eventSchema } from '../delivery/event-schema.js'
 import type { Failure } from '../errors.js'
 import { fromGregorian, toGregorian } from '../values/gregorian-time.js'
 import { toIsoTime } from '../values/iso-time.js'
-import { OBJECT_HOOK } from '../webhooks/catalogue.js'
+import { OBJECT_HOOK, SMS_HOOK } from '../webhooks/catalogue.js'
 import { coerce, parseInteger } from './coerce.js'
 import { lookUpName, renameFirstSegment } from './field-names.js'
 import { parseIsoTime } from './time.js'
@@ -83,10 +83,17 @@ function parseEvent(
   const failures: Failure[] = []
   const addFailure = (name: string, message: string) =>
     failures.push({ path: prefix + name, rule: 'error', message })
+  const fields = data as Fields
+  const isMessage = (fields.hook_event ?? fields.hook) === SMS_HOOK
   const event: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(data)) {
+  for (const [name, value] of Object.entries(fields)) {
     if (IGNORED_KEYS.has(name) || name.startsWith('_') || name.startsWith('pvt_')) continue
     if (name === 'happened_at') continue
+    // KAZOO's name of the direction of a message.
+    if (name === 'direction' && isMessage) {
+      if (fields.call_direction === undefined) event.direction = value
+      continue
+    }
     const key = toInternalName(name)
     if (!SNAKE_CASE.test(name) || Object.hasOwn(WIRE_FIELD_NAMES, name))
       addFailure(name, 'This field is unknown')
@@ -97,7 +104,7 @@ function parseEvent(
   if (event.accountId !== undefined && event.accountId !== accountId) {
     addFailure('account_id', 'The event belongs to another account than the path')
   }
-  const { happened_at: happenedAt } = data as Fields
+  const { happened_at: happenedAt } = fields
   if (happenedAt !== undefined) {
     const time = timeOf(happenedAt, event.timestampMs)
     if (typeof time === 'number') event.timestampMs = time
@@ -105,7 +112,8 @@ function parseEvent(
   }
   if (failures.length > 0) return { failures }
   // The payload of a document has no call id: the events of a document are ordered by its id.
-  if (event.hook === OBJECT_HOOK) event.callId ??= event.documentId
+  if (event.hook === OBJECT_HOOK || isMessage) event.callId ??= event.documentId
+  if (isMessage) delete event.documentId
   return { event: coerce(eventSchema, { ...event, accountId }) as Fields }
 }
 

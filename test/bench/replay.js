@@ -6,16 +6,14 @@ import { sleep, startProcess } from './processes.js'
 import { quantile, repeat, summarize } from './statistics.js'
 
 const WEBHOOKS = 5_000
-/** Events that each of them has lost. */
-const EVENTS = 20
 const PER_SECOND = 100
 const BEFORE_MS = 10_000
 /** Longest time that a replay may take. */
-const MAX_MS = 600_000
+const MAX_MS = 1_800_000
 /** Until late requests have arrived, ms. */
 const LATE_MS = 1_000
 
-async function measureOnce({ stores }) {
+async function measureOnce({ stores }, events) {
   const timing = startProcess('timing-receiver')
   const receiver = startProcess('switching-receiver')
   const service = startProcess('replaying-service')
@@ -24,7 +22,7 @@ async function measureOnce({ stores }) {
     const { port } = await receiver.request('listen')
     const location = stores.newLocation({ attemptsInAll: 10_000_000 })
     await service.request('prepare', { location, webhooks: WEBHOOKS, port, quickPort })
-    await service.request('lose', { events: EVENTS })
+    await service.request('lose', { events })
     await receiver.request('comeBack')
     const before = await service.request('publish', { perSecond: PER_SECOND, ms: BEFORE_MS })
     const { count, countMs } = await service.request('count')
@@ -43,10 +41,11 @@ async function measureOnce({ stores }) {
   }
 }
 
-/** @param {import('./measurements.js').Options} options */
-export async function measureReplay({ name, rounds, stores }) {
-  const done = await repeat(rounds, () => measureOnce({ stores }))
-  const of = `${(WEBHOOKS * EVENTS).toLocaleString('en')} deliveries of ${WEBHOOKS.toLocaleString('en')} webhooks`
+/** @param {import('./measurements.js').Options} options `pending`: number of deliveries, a multiple of 5,000 */
+export async function measureReplay({ name, rounds, pending, stores }) {
+  const events = Math.round(pending / WEBHOOKS)
+  const done = await repeat(rounds, () => measureOnce({ stores }, events))
+  const of = `${(WEBHOOKS * events).toLocaleString('en')} deliveries of ${WEBHOOKS.toLocaleString('en')} webhooks`
   const row = (measurement, unit, goal, figureOf) => ({
     row: name,
     measurement: `${measurement}, ${of}, ${stores.title}`,

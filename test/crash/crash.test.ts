@@ -14,6 +14,27 @@ describe('the oracle of the crash runs', () => {
     expect(checkHistory(validHistory()).counts).toMatchObject({ acknowledged: 3, duplicates: 1 })
   })
 
+  /** The last event to `a` was sent once more on a new connection, answered `afterMs` after the first time, and sent again. */
+  function repeated(afterMs: number): History {
+    const history = validHistory()
+    history.requests.splice(-2)
+    const at = 4200 + afterMs * 1000
+    const last = { webhook: 'a', index: 2, node: 2 }
+    history.requests.push(
+      { ...receivedRequest({ ...last, at: 4200 }), status: 0 },
+      receivedRequest({ ...last, at }),
+      receivedRequest({ ...last, at: at + 1000, attempt: 2 }),
+    )
+    return history
+  }
+  it('accepts that what is answered after the deadline of its attempt is sent again, and nothing that is answered before', () => {
+    expect(checkHistory(repeated(1001)).violations).toEqual([])
+    expect(violatedRules(repeated(900))).toEqual(['duplicate'])
+    const named = repeated(1001)
+    named.named = new Set(['account-0/a event-0-1'])
+    expect(checkHistory(named).violations).toEqual([])
+  })
+
   /** Node 1 was paused before it sent the second event to `a`, and sent it when it was resumed. */
   function resumed(): History {
     const history = validHistory()

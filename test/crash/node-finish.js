@@ -1,8 +1,10 @@
 // @ts-check
-/** The end of a round: waits for all deliveries to end, and replays those that were not delivered. */
+/** The end of a round: waits for all deliveries to end, and replays those that were not delivered. A node that waits long says what it sees. */
 import { sleep } from './load.js'
 
 const POLL_MS = 20
+/** A node whose count of deliveries has not changed for this time logs its own state, ms. */
+const SILENT_MS = 10_000
 const MAX_DELIVERIES = 1000
 const UNDELIVERED_STATES = /** @type {const} */ (['exhausted', 'expired', 'cancelled', 'quarantined'])
 
@@ -10,11 +12,22 @@ const UNDELIVERED_STATES = /** @type {const} */ (['exhausted', 'expired', 'cance
  * @param {import('hookswitch').Hookswitch} hs
  * @param {() => Promise<number>} countPending
  * @param {AbortSignal} terminated aborted when the node is terminated before it is done
+ * @param {(line: string) => void} log
  * @returns {Promise<import('./history.js').Undelivered[]>}
  */
-export async function finish(hs, countPending, terminated) {
+export async function finish(hs, countPending, terminated, log) {
   const waitUntilIdle = async () => {
-    while (!terminated.aborted && (await countPending()) !== 0) await sleep(POLL_MS)
+    let [last, since] = [Number.NaN, performance.now()]
+    while (!terminated.aborted) {
+      const pending = await countPending()
+      if (pending === 0) return
+      if (!Object.is(pending, last)) [last, since] = [pending, performance.now()]
+      if (performance.now() - since > SILENT_MS) {
+        log(`${pending} deliveries have not ended: ${JSON.stringify(hs.nodeHealth())}`)
+        since = Number.POSITIVE_INFINITY
+      }
+      await sleep(POLL_MS)
+    }
   }
   await waitUntilIdle()
   /** @type {import('./history.js').Undelivered[]} */

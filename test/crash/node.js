@@ -113,10 +113,13 @@ const commands = {
   },
   /** Waits for all deliveries to end and replays those that were not delivered, which it reports. */
   async finish() {
+    const stuck = setTimeout(() => report('log', 'the publisher does not stop'), 10_000)
     await publisher?.stop()
+    clearTimeout(stuck)
     const countUnfinished = () => countPending().catch(() => Number.NaN)
     const instance = /** @type {import('hookswitch').Hookswitch} */ (hs)
-    report('finished', await finish(instance, countUnfinished, terminated.signal))
+    const log = (/** @type {string} */ line) => report('log', line)
+    report('finished', await finish(instance, countUnfinished, terminated.signal, log))
   },
   /** The clock of another server of the store. @param {number} ms how far it is behind */
   setStoreClockBack(ms) {

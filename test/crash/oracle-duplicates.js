@@ -1,6 +1,6 @@
 // @ts-check
 /** Rules about repeated requests: each repetition is explained by a crash, and a crash explains only so many. */
-import { DRAIN_MS, IN_FLIGHT_PER_ENDPOINT } from './load.js'
+import { ATTEMPT_MS, DRAIN_MS, IN_FLIGHT_PER_ENDPOINT } from './load.js'
 
 /**
  * Microseconds after which a terminated node may have aborted its requests: half of the drain time, because clocks and
@@ -45,6 +45,18 @@ function findExplanation(stops, first, next) {
 const findEarlierPause = (stopsByNode, { node, at }) =>
   stopsByNode.get(node)?.findLast((stop) => stop.how === 'paused' && stop.until <= at)
 
+/**
+ * Whether the node did not wait for the answer any more: a request that is sent once more on a new connection has the deadline of
+ * the first one.
+ *
+ * @param {readonly ReceivedRequest[]} requests of one delivery
+ * @param {ReceivedRequest} answered one of them
+ */
+function isAfterDeadline(requests, { node, attempt, doneAt }) {
+  const begun = requests.find((request) => request.node === node && request.attempt === attempt)
+  return begun !== undefined && doneAt - begun.at > ATTEMPT_MS * 1000
+}
+
 /** @param {TrackedState} state @returns {Map<number, NodeStop[]>} */
 function groupStopsByNode({ history }) {
   /** @type {Map<number, NodeStop[]>} */
@@ -68,6 +80,7 @@ export function* checkDuplicates(state) {
     for (const [at, first] of requests.entries()) {
       const next = requests[at + 1]
       if (!next || first.status < 200 || first.status >= 300 || state.hasReturned(first)) continue
+      if (isAfterDeadline(requests, first)) continue
       const { call, webhook } = first
       // A node that was paused before this request sent it when the next owner had taken the delivery over, which a later
       // attempt or the start of the paused node shows. The next owner did not know of the success.
@@ -156,7 +169,7 @@ export function* checkNamedStarts({ history, deliveries, replays }) {
     const first = requests[success]
     if (!first || success === requests.length - 1 || replays.has(delivery)) continue
     const { webhook, event, call } = first
-    if (named.has(`${webhook} ${event}`)) continue
+    if (named.has(`${webhook} ${event}`) || isAfterDeadline(requests, first)) continue
     const what = `${delivery} was sent to ${webhook} again after a success, and no start of a stopped node names it`
     yield { rule: 'unnamed', what, call, webhook }
   }

@@ -2,9 +2,14 @@
 /** The receiver of all webhooks: records each request before it answers, as determined by the seed. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { answerTo, hashFraction, nowMicros } from './load.js'
+import { ATTEMPT_MS, answerTo, hashFraction, nowMicros } from './load.js'
 
 const SLOW_MS = { min: 5, max: 80 }
+/**
+ * Silence lasts so long, ms. A node that was paused finds answers late, and waits 30 s for the next one of the same receiver,
+ * which no fast clock shortens.
+ */
+const SILENCE_MS = 2 * ATTEMPT_MS
 
 /**
  * @param {string} seed
@@ -64,7 +69,7 @@ export async function startReceiver(seed, history) {
     else if (kind === 'slow') {
       const fraction = hashFraction(`${seed} ${received.delivery}`)
       setTimeout(send, SLOW_MS.min + fraction * (SLOW_MS.max - SLOW_MS.min), 200)
-    }
+    } else setTimeout(() => response.destroy(), SILENCE_MS).unref()
   }
 
   const server = createServer((request, response) => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import {
   createCallIndex,
   MAX_BATCH_ROWS,
-  MAX_UNWANTED_PER_ACCOUNT,
+  MAX_PER_ACCOUNT,
   MAX_WAITING_ROWS,
 } from '../../src/delivery/call-index.js'
 import type { CallIndexStore, CallNumber, UnwantedEvent } from '../../src/delivery/call-index-store.js'
@@ -16,7 +16,7 @@ type Batch = Parameters<CallIndexStore['write']>[0]
 function harness(limits = { unwantedRetentionSeconds: 60 }) {
   const clock = manualClock()
   const batches: Batch[] = []
-  const trims: (readonly [string, number])[] = []
+  const trims: (readonly unknown[])[] = []
   const lines: object[] = []
   let failure: Error | undefined
   let onWrite = () => {}
@@ -30,13 +30,18 @@ function harness(limits = { unwantedRetentionSeconds: 60 }) {
           if (failure) throw failure
           batches.push(batch)
         },
-        async trim(accountId, keep) {
-          trims.push([accountId, keep])
-          return 0
+        async excess(kind, keep, accountId) {
+          trims.push([kind, keep, accountId])
+          return 77
+        },
+        async trim(kind, accountId, upTo, limit) {
+          trims.push([kind, accountId, upTo])
+          return trims.length < 7 ? limit : limit - 1
         },
       },
       clock,
       log: { debug: log, info: log, warn: log, error: log },
+      storeNow: clock.now,
       fingerprints: (text) => [sha256(`now ${text}`), sha256(`before ${text}`)],
     },
     limits,
@@ -213,15 +218,34 @@ describe('createCallIndex', () => {
     expect(lines.at(-1)).toMatchObject({ rows: 10 })
   })
 
-  it('removes the oldest unwanted events of an account after each 1,000', async () => {
-    const { note, index, trims } = harness()
+  it('removes what an account has above its share after each tenth of it', async () => {
+    const { clock, note, index, trims } = harness()
+    await clock.advance(1_000 - (clock.now() % 1_000))
     for (let call = 0; call < 999; call += 1) note({ callId: `call-${call}` }, false)
     await index.flush()
     expect(trims).toEqual([])
     note({ callId: 'last' }, false)
     note({ callId: 'other', accountId: 'beta' }, false)
     await index.flush()
-    expect(trims).toEqual([['acme', MAX_UNWANTED_PER_ACCOUNT]])
+    const trim = ['events', 'acme', 77]
+    expect(trims).toEqual([['events', MAX_PER_ACCOUNT.events, 'acme'], trim, trim, trim, trim])
+    await index.flush()
+    expect(trims.slice(5)).toEqual([trim, trim])
+    await index.flush()
+    expect(trims).toHaveLength(7)
+  })
+
+  it('does so for numbers too, and counts from a value that depends on the time', async () => {
+    const { clock, note, index, trims } = harness()
+    const tenth = MAX_PER_ACCOUNT.numbers / 10
+    await clock.advance(tenth - (clock.now() % tenth) + tenth - 3)
+    note({ from: '1' })
+    note({ from: '2' })
+    await index.flush()
+    expect(trims).toEqual([])
+    note({ from: '3' })
+    await index.flush()
+    expect(trims[0]).toEqual(['numbers', MAX_PER_ACCOUNT.numbers, 'acme'])
   })
 
   it('writes at the end what was noted during a flush', async () => {
@@ -250,9 +274,10 @@ describe('createCallIndex', () => {
     const clock = manualClock()
     const hanging = createCallIndex(
       {
-        store: { write: () => new Promise(() => {}), trim: async () => 0 },
+        store: { write: () => new Promise(() => {}), excess: async () => 0, trim: async () => 0 },
         clock,
         log: { debug() {}, info() {}, warn() {}, error() {} },
+        storeNow: clock.now,
         fingerprints: (text) => [sha256(text)],
       },
       { unwantedRetentionSeconds: 60 },

@@ -15,7 +15,7 @@ describe('the event schema', () => {
   it('has exactly the fields of CheckedEvent', () => {
     const fields: Record<keyof CheckedEvent, unknown> = eventSchema.properties
     const type: (keyof CheckedEvent)[] = Object.keys(fields) as (keyof typeof eventSchema.properties)[]
-    expect(type).toHaveLength(78)
+    expect(type).toHaveLength(80)
   })
 
   it('requires hook, accountId and callId, and nothing else', () => {

@@ -82,6 +82,8 @@ const FIELDS: readonly (readonly [string, unknown, string, unknown])[] = [
   ['contact', '<sip:1001@192.0.2.7>', 'contact', '<sip:1001@192.0.2.7>'],
   ['userAgent', 'Yealink', 'user_agent', 'Yealink'],
   ['expires', 3_600, 'expires', 3_600],
+  ['body', 'Hi', 'body', 'Hi'],
+  ['status', 'delivered', 'status', 'delivered'],
   ['documentId', 'u', 'id', 'u'],
   ['documentType', 'user', 'type', 'user'],
   ['documentAction', 'doc_edited', 'action', 'doc_edited'],
@@ -107,6 +109,22 @@ describe('payloadOf', () => {
     const fields = [...FIELDS, ...WITHOUT_CALL].map(([key]) => key)
     expect([...fields, 'idempotencyKey'].sort()).toEqual(Object.keys(eventSchema.properties).sort())
     expect(Object.keys(payloadOf({ ...complete, idempotencyKey: 'k' }, 'e1'))).toHaveLength(FIELDS.length + 2)
+  })
+
+  it("has KAZOO's names of the id and the direction of a message", () => {
+    const message = {
+      hook: 'sms',
+      accountId: 'a',
+      callId: 'm-1',
+      timestampMs: 0,
+      direction: 'inbound',
+    } as const
+    expect(payloadOf(message, 'e1')).toMatchObject({
+      call_id: 'm-1',
+      id: 'm-1',
+      call_direction: 'inbound',
+      direction: 'inbound',
+    })
   })
 
   it('has the ordering key in place of the call id', () => {

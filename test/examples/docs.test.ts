@@ -22,7 +22,7 @@ afterAll(() => project.remove())
 const OUTPUT: Readonly<Record<string, string | RegExp>> = {
   "'hono'": 'asked by 192.0.2.1\nanswered 200\n',
   'hookswitch/kamailio': 'channel_create alpha 1001@alpha.example 2001@alpha.example\n204\n',
-  'hs.handle(': '200 30\n',
+  'hs.handle(': '200 35\n',
   'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
   'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
   device_rebooted: "1 { model: 'T46' }\ndata.uptimeSeconds\n",

@@ -83,7 +83,7 @@ function errorsOf(line: string): readonly string[] {
 describe('the types of publish', () => {
   it('complete all kinds of events, of one and of a list', () => {
     const names = completionsOf("hs.publish({ hook: '|' })")
-    expect(names).toHaveLength(26)
+    expect(names).toHaveLength(31)
     expect(names).toEqual(expect.arrayContaining(['channel_create', 'object', 'device_rebooted']))
     expect(completionsOf("hs.publish([{ accountId: 'a', callId: 'c', hook: '|' }])")).toEqual(names)
     expect(completionsOf("hs.publish({ hook: 'channel_create', | })")).toEqual(

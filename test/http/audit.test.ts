@@ -139,6 +139,9 @@ describe('an audit record', () => {
     await hs.webhooks.patch(OWN_ACCOUNT, webhookId, { retries: 1 })
     await expect(hs.webhooks.patch(OWN_ACCOUNT, 'nope', { retries: 1 })).rejects.toThrow()
     await hs.operator.hold({ accountId: OWN_ACCOUNT })
+    // These change nothing.
+    await hs.operator.hold({ accountId: OWN_ACCOUNT })
+    await hs.operator.release()
     const job = { accountId: OWN_ACCOUNT, cause: 'refused', host: 'crm.example.com' } as const
     const { id: jobId } = await hs.operator.jobs.start({ action: 'resume', ...job })
     hs.setLimits({ loginBurst: 7 })

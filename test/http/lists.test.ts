@@ -216,7 +216,7 @@ describe('paginate', () => {
 
   it.each([
     [20_000, false],
-    [4_000, true],
+    [2_000, true],
   ])(
     'stops after %i rows of a filtered list (with bodies: %s), with a short page that leads on',
     async (most, hasBodies) => {

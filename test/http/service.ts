@@ -110,6 +110,11 @@ export async function startService(options: Partial<HookswitchOptions> = {}) {
           : deliveries
         return selectRows(found, query, (row) => row.acceptedMs)
       }
+      store.deliveries.listPart = async ({ cursor, ascending }) => ({
+        cursor: cursor ?? (ascending ? 0 : Number.MAX_SAFE_INTEGER),
+        end: ascending ? Number.MAX_SAFE_INTEGER : 0,
+        hasMore: false,
+      })
       store.deliveries.delivery = async (_, id) => deliveries.find((row) => row.id === id)
     },
   }

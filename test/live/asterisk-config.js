@@ -24,6 +24,9 @@ import { dirname, join } from 'node:path'
  * @property {readonly PhoneEntry[]} phones
  * @property {{ port: number, calls: string }} trunk with the phone that its calls ring
  * @property {readonly string[]} dialplan extensions of the scenarios, as the switch has them
+ * @property {Readonly<Record<string, readonly string[]>>} asteriskConf more lines by file
+ * @property {readonly import('./scenario.js').Queue[]} queues
+ * @property {readonly string[]} mailboxes
  */
 
 const DOCUMENT = new URL('../../docs/switches/asterisk.md', import.meta.url)
@@ -66,13 +69,17 @@ function documented(name) {
  * @returns {Record<string, string>}
  */
 export function asteriskFiles(config) {
-  const { address, ports, secret } = config
+  const { address, ports, secret, asteriskConf } = config
   const withSecret = (/** @type {string} */ name, /** @type {readonly string[]} */ general) =>
     documented(name)
       .replaceAll('…', secret)
       .replace('[general]\n', `[general]\n${general.map((line) => `${line}\n`).join('')}`)
-  return {
-    'manager.conf': withSecret('manager.conf', [`bindaddr = ${address}`, `port = ${ports.ami}`]),
+  /** @type {Record<string, string>} */
+  const files = {
+    'manager.conf': withSecret('manager.conf', [`bindaddr = ${address}`, `port = ${ports.ami}`]).replace(
+      /^read = .*/m,
+      '$&,dtmf',
+    ),
     'ari.conf': withSecret('ari.conf', []),
     'http.conf': `[general]\nenabled = yes\nbindaddr = ${address}\nbindport = ${ports.http}\n`,
     'rtp.conf': `[general]\nrtpstart = ${ports.rtp}\nrtpend = ${ports.rtp + 1_999}\n`,
@@ -80,13 +87,38 @@ export function asteriskFiles(config) {
     'modules.conf': `[modules]\nautoload = yes\n${UNUSED.map((name) => `noload = ${name}.so\n`).join('')}`,
     'pjsip.conf': pjsip(config),
     'extensions.conf': extensions(config),
+    'cdr.conf': '[general]\nenable = yes\n[csv]\nusegmtime = yes\nloguniqueid = yes\n',
+    'queues.conf': queues(config),
+    'voicemail.conf': voicemail(config),
+    'res_parking.conf': '[general]\n',
+    'confbridge.conf': '[general]\n',
+    'musiconhold.conf': '[default]\nmode = files\ndirectory = moh\n',
   }
+  for (const [name, lines] of Object.entries(asteriskConf)) files[name] += `${lines.join('\n')}\n`
+  return files
 }
 
-/** Modules that open ports or devices of their own. */
+/** @param {SwitchConfig} config */
+function queues({ queues: all }) {
+  const sections = all.map(({ name, agents, ringSeconds, keys }) => [
+    ...[`[${name}]`, 'strategy = linear', `timeout = ${ringSeconds}`, 'retry = 1', 'timeoutrestart = yes'],
+    ...(keys === undefined ? [] : [`context = ${keys}`]),
+    ...agents.map((agent) => `member => PJSIP/${agent}`),
+  ])
+  return `${['[general]', 'persistentmembers = no', ...sections.flat()].join('\n')}\n`
+}
+
+/** A message ends after two seconds. @param {SwitchConfig} config */
+function voicemail({ mailboxes }) {
+  const boxes = mailboxes.map((mailbox) => `${mailbox} => 1234,Phone ${mailbox}`)
+  return `${['[general]', 'format = wav', 'maxsecs = 2', '[default]', ...boxes].join('\n')}\n`
+}
+
+/** Modules that open ports or devices of their own, or do what another one does. */
 const UNUSED = [
   ...['chan_iax2', 'chan_sip', 'chan_mgcp', 'chan_skinny', 'chan_unistim', 'chan_ooh323', 'chan_dahdi'],
   ...['chan_mobile', 'chan_motif', 'chan_console', 'pbx_dundi', 'pbx_lua', 'pbx_ael', 'res_snmp'],
+  ...['app_voicemail_imap', 'app_voicemail_odbc'],
 ]
 
 /** @param {SwitchConfig} config */
@@ -96,7 +128,7 @@ function pjsip({ address, phonesAddress, ports, phones, trunk }) {
     ...['[udp]', 'type = transport', 'protocol = udp', `bind = ${address}:${ports.sip}`],
     ...['[phone](!)', 'type = endpoint', 'transport = udp', 'context = phones', 'disallow = all'],
     ...['allow = ulaw', 'direct_media = no'],
-    ...['[trunk](phone)', 'context = from-trunk', 'aors = trunk'],
+    ...['[trunk](phone)', 'context = from-trunk', 'aors = trunk', 'trust_id_inbound = yes'],
     ...['[trunk]', 'type = aor', `contact = sip:${phonesAddress}:${trunk.port}`],
     ...['[trunk]', 'type = identify', 'endpoint = trunk', 'match_header = X-Carrier: yes'],
   ]
@@ -104,10 +136,13 @@ function pjsip({ address, phonesAddress, ports, phones, trunk }) {
     const endpoint = account === undefined ? '[1001]\ntype = endpoint\n' : documented('pjsip.conf')
     lines.push(endpoint.replace('[1001]', `[${number}](phone)`).replace('acme', `${account}`).trim())
     lines.push(`aors = ${number}`)
-    lines.push(`[${number}]`, 'type = aor', `contact = sip:${number}@${phonesAddress}:${port}`)
+    lines.push(`[${number}]`, 'type = aor', `contact = sip:${contactUser(number)}@${phonesAddress}:${port}`)
   }
   return `${lines.join('\n')}\n`
 }
+
+/** Phones register random users, which nobody dials. @param {string} number */
+const contactUser = (number) => `x${[...number].reverse().join('')}q`
 
 /**
  * The documented contexts, `phones` first: there the scenarios' own extensions precede the patterns.

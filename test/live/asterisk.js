@@ -51,6 +51,7 @@ export async function startAsterisk({ root, program, etc }, files, ami) {
   const inside = root === '/' ? folder : folder.slice(root.replace(/\/$/, '').length)
   const conf = join(root, etc, 'asterisk.conf')
   const installed = existsSync(conf) ? readFileSync(conf, 'utf8') : ''
+  mkdirSync(join(folder, 'cdr-csv'))
   writeFiles(folder, { ...files, 'asterisk.conf': asteriskConf(installed, inside, modulesIn(root)) })
   const flags = ['-C', join(inside, 'asterisk.conf'), '-f', '-n']
   const start = async () => {
@@ -91,6 +92,11 @@ export async function startAsterisk({ root, program, etc }, files, ami) {
     await running.ended
   }
   return {
+    /** The lines of its call detail records. */
+    records() {
+      const file = join(folder, 'cdr-csv/Master.csv')
+      return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+    },
     /** Kills it, as a power cut would, and starts it again. */
     async restart() {
       await kill('SIGKILL')

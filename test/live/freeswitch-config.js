@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * The configuration of a FreeSWITCH for the live tests. `event_socket.conf.xml` and the application that sets the account
- * are those of `docs/switches/freeswitch.md`, with address, port and password filled in.
+ * are those of `docs/switches/freeswitch.md`, with address, port and password filled in. The scenarios use mod_callcenter,
+ * mod_valet_parking, mod_voicemail and mod_conference beside what FreeSWITCH loads for a call.
  */
 import { readFileSync } from 'node:fs'
 
@@ -38,7 +39,57 @@ export function freeswitchFiles(config) {
       .replace('…', secret),
     'sip_profiles/live.xml': profile(config),
     'dialplan/live.xml': dialplan(config, xmlBlock(document, 'application="export"').trim()),
+    'autoload_configs/callcenter.conf.xml': callCenter(config),
+    'autoload_configs/voicemail.conf.xml': VOICEMAIL,
+    'directory/live.xml': directory(config),
   }
+}
+
+/** Lines of `<param>` elements. @param {Readonly<Record<string, string | number | boolean>>} params */
+const paramsOf = (params) =>
+  Object.entries(params).map(([name, value]) => `<param name="${name}" value="${value}"/>`)
+
+/** A message ends after two seconds. */
+const VOICEMAIL = [
+  ...['<configuration name="voicemail.conf">', '<settings/>', '<profiles>', '<profile name="live">'],
+  ...paramsOf({ 'file-extension': 'wav', 'min-record-len': 1, 'max-record-len': 2 }),
+  ...['</profile>', '</profiles>', '</configuration>', ''],
+].join('\n')
+
+/** The users that have a mailbox. @param {SwitchConfig} config */
+function directory({ mailboxes }) {
+  const users = mailboxes.map((mailbox) => `<user id="${mailbox}"/>`)
+  const groups = ['<groups>', '<group name="all">', '<users>', ...users, '</users>', '</group>', '</groups>']
+  return ['<include>', '<domain name="live">', ...groups, '</domain>', '</include>', ''].join('\n')
+}
+
+/** @param {SwitchConfig} config */
+function callCenter({ queues, phones, phonesAddress }) {
+  const sections = queues.map(({ name, waitSeconds = 0 }) => [
+    `<queue name="${name}@live">`,
+    ...paramsOf({ strategy: 'sequentially-by-agent-order', 'max-wait-time': waitSeconds }),
+    ...paramsOf({ 'moh-sound': 'silence', 'tier-rules-apply': false, 'time-base-score': 'queue' }),
+    '</queue>',
+  ])
+  const delays = 'max-no-answer="0" wrap-up-time="0" reject-delay-time="0" busy-delay-time="0"'
+  const members = queues.flatMap((queue) => queue.agents.map((agent) => ({ queue, agent })))
+  const agents = members.map(({ queue, agent }) => {
+    const phone = phones.find(({ number }) => number === agent)
+    const account = phone?.account === undefined ? '' : `,ecallmgr_Account-ID=${phone.account}`
+    const contact = `{leg_timeout=${queue.ringSeconds}${account}}sofia/live/${agent}@${phonesAddress}:${phone?.port}`
+    // An agent who did not answer is not called again at once.
+    return `<agent name="${agent}" type="callback" contact="${contact}" status="Available" ${delays} no-answer-delay-time="60"/>`
+  })
+  const tiers = queues.flatMap((queue) =>
+    queue.agents.map(
+      (agent, index) =>
+        `<tier agent="${agent}" queue="${queue.name}@live" level="1" position="${index + 1}"/>`,
+    ),
+  )
+  return [
+    ...['<configuration name="callcenter.conf">', '<settings/>', '<queues>', ...sections.flat(), '</queues>'],
+    ...['<agents>', ...agents, '</agents>', '<tiers>', ...tiers, '</tiers>', '</configuration>', ''],
+  ].join('\n')
 }
 
 /** A profile that takes calls without a password. @param {SwitchConfig} config */
@@ -52,10 +103,11 @@ function profile({ address, ports }) {
     'auth-calls': false,
     'inbound-codec-prefs': 'PCMU',
     'outbound-codec-prefs': 'PCMU',
+    // The phones send keys by INFO, which FreeSWITCH reads and accepts only so (sofia.c).
+    'extended-info-parsing': true,
+    'liberal-dtmf': true,
   }
-  const params = Object.entries(settings).map(
-    ([name, value]) => `    <param name="${name}" value="${value}"/>`,
-  )
+  const params = paramsOf(settings).map((line) => `    ${line}`)
   return ['<profile name="live">', '  <settings>', ...params, '  </settings>', '</profile>', ''].join('\n')
 }
 
@@ -65,9 +117,15 @@ function profile({ address, ports }) {
  */
 function dialplan({ phones, phonesAddress, trunk, dialplan: scenarios }, exportAction) {
   const withAccount = (/** @type {string} */ account) => exportAction.replace('acme', account)
-  const dialString = (/** @type {SwitchConfig['phones'][number]} */ { number, port, account }) =>
-    `${account === undefined ? '' : `[ecallmgr_Account-ID=${account}]`}sofia/live/${number}@${phonesAddress}:${port}`
-  const dialStrings = new Map(phones.map((phone) => [phone.number, dialString(phone)]))
+  const dialStrings = new Map(
+    phones.map(({ number, port }) => [number, `sofia/live/${number}@${phonesAddress}:${port}`]),
+  )
+  const accountOf = new Map(phones.map(({ number, account }) => [number, account]))
+  /** The account of the first phone, in braces: they win over `export`. */
+  const prefixOf = (/** @type {string | undefined} */ number) => {
+    const account = accountOf.get(number ?? '')
+    return account === undefined ? '' : `{ecallmgr_Account-ID=${account}}`
+  }
   const accounts = [...new Set(phones.flatMap(({ account }) => account ?? []))].map((account) => {
     const numbers = phones.filter((phone) => phone.account === account).map(({ number }) => number)
     return extension('caller_id_number', `^(${numbers.join('|')})$`, [withAccount(account)], true)
@@ -76,7 +134,8 @@ function dialplan({ phones, phonesAddress, trunk, dialplan: scenarios }, exportA
   const own = new Map()
   for (const line of scenarios) {
     const [, number = '', application, data = ''] = /^(\d+): (\S+) ?(.*)$/.exec(line) ?? []
-    const resolved = data.replace(/phone\((\d+)\)/g, (_, phone) => dialStrings.get(phone) ?? '')
+    const prefix = prefixOf(/phone\((\d+)\)/.exec(data)?.[1])
+    const resolved = prefix + data.replace(/phone\((\d+)\)/g, (_, phone) => dialStrings.get(phone) ?? '')
     own.set(number, [...(own.get(number) ?? []), `<action application="${application}" data="${resolved}"/>`])
   }
   const others = [...dialStrings].filter(([number]) => !own.has(number))
@@ -85,7 +144,9 @@ function dialplan({ phones, phonesAddress, trunk, dialplan: scenarios }, exportA
     // Callers outside, through the trunk.
     extension('caller_id_number', '^1555', [withAccount('acme')], true),
     ...[...own].map(([number, actions]) => extension('destination_number', `^${number}$`, actions)),
-    ...others.map(([number, string]) => extension('destination_number', `^${number}$`, [bridge(string)])),
+    ...others.map(([number, string]) =>
+      extension('destination_number', `^${number}$`, [bridge(prefixOf(number) + string)]),
+    ),
     extension('destination_number', '^(00\\d+)$', [bridge(`sofia/live/$1@${phonesAddress}:${trunk.port}`)]),
   ]
   return ['<include>', '<context name="live">', ...extensions, '</context>', '</include>', ''].join('\n')

@@ -9,20 +9,46 @@
  * @property {'inbound' | 'outbound'} direction as the switch sees it: inbound is a leg that a phone began
  * @property {string} account
  * @property {string} other the number at the other end: dialled, or calling
- * @property {readonly string[]} hooks of its events in order, without `channel_`; `bridge:1002` names the phone it is
- *   bridged with, `bridge` any. A name that ends with `?` may be missing
+ * @property {readonly string[]} hooks of its events in the order of their arrival, without `channel_`; `bridge:1002` names
+ *   the phone it is bridged with, `bridge` any, and `queue_leave:timeout` a field of `DETAILS`. A name that ends with `?`
+ *   may be missing
  * @property {string | readonly string[]} [cause] several: versions of the switch differ
  * @property {string} [endedBy]
  * @property {number} [code] the SIP status, where the phones saw one
  * @property {boolean} [isInternal]
  * @property {readonly [number, number]} [billed] the least and the most seconds that may be billed
+ * @property {string} [answeredBy] the number of who answered
+ * @property {{ kind: string, name: string }} [endpoint]
+ * @property {string} [group] legs of one name have one `call_group_id`, other legs have another. Default: one name for all
+ * @property {boolean} [joins] whether the leg changes to the `call_group_id` of another call
  */
+
+/** The field that an expected event may name behind a colon. */
+const DETAILS = /** @type {Readonly<Record<string, string>>} */ ({
+  queue_leave: 'queue_leave_reason',
+  queue_agent_offer: 'agent_number',
+  queue_agent_answer: 'agent_number',
+  queue_agent_no_answer: 'agent_number',
+  queue_agent_complete: 'agent_number',
+  parking: 'event_name',
+  voicemail_new: 'voicemail_box',
+  recording_ready: 'reason',
+  conference_join: 'members',
+  conference_leave: 'members',
+  dtmf: 'dtmf_digit',
+})
+
+/** What an interface of a switch does not report, as `docs/switches` says. */
+const UNREPORTED = { ari: /^(queue_|parking|conference_|recording_)/ }
+
+/** Whether an interface of the switch reports this kind of event. @param {string} hook @param {string} source */
+export const isReported = (hook, source) => !(source.startsWith('ari') && UNREPORTED.ari.test(hook))
 
 /** @typedef {import('./service.js').Received} Received */
 /** @typedef {{ callId: string, account: string, events: readonly Record<string, any>[] }} PublishedLeg */
 
 /**
- * The received events of one source by leg.
+ * The received events of one source by leg, in the order of their arrival.
  *
  * @param {readonly Received[]} received
  * @param {string} source
@@ -38,7 +64,6 @@ export function legsOf(received, source) {
     legs.set(callId, leg)
     leg.events.push(event)
   }
-  for (const { events } of legs.values()) events.sort((left, right) => left.sequence - right.sequence)
   return [...legs.values()]
 }
 
@@ -65,13 +90,16 @@ const describe = (/** @type {PublishedLeg} */ leg) =>
  *
  * @param {readonly ExpectedLeg[]} expected
  * @param {readonly PublishedLeg[]} published
+ * @param {string} [source] which published them
  * @returns {string[]}
  */
-export function compareLegs(expected, published) {
+export function compareLegs(expected, published, source = '') {
   /** @type {string[]} */
   const problems = []
   const unclaimed = new Set(published)
   const numbers = new Map(published.map((leg) => [leg.callId, isInternal(leg) ? 'internal' : phoneOf(leg)]))
+  /** @type {Map<string, Set<unknown>>} */
+  const groups = new Map()
   for (const leg of expected) {
     const isCandidate = (/** @type {PublishedLeg} */ candidate) =>
       isInternal(candidate) === (leg.isInternal ?? false) &&
@@ -85,10 +113,17 @@ export function compareLegs(expected, published) {
       continue
     }
     unclaimed.delete(found)
-    for (const problem of compareLeg(leg, found, numbers))
+    const { group = '' } = leg
+    groups.set(group, (groups.get(group) ?? new Set()).add(found.events.at(-1)?.call_group_id))
+    const hooks = leg.hooks.filter((hook) => isReported(hook, source))
+    for (const problem of compareLeg({ ...leg, hooks }, found, numbers))
       problems.push(`${leg.direction} leg of ${leg.phone}: ${problem}`)
   }
   for (const leg of unclaimed) problems.push(`a leg that no phone had: ${describe(leg)}`)
+  for (const ids of groups.values())
+    if (ids.size > 1) problems.push(`one call has several ids: ${[...ids].join()}`)
+  const ids = [...groups.values()].map((group) => [...group][0])
+  if (new Set(ids).size < ids.length) problems.push(`several calls have one id: ${ids.join()}`)
   return problems
 }
 
@@ -126,6 +161,13 @@ function compareLeg(expected, leg, numbers) {
     events.map((_, index) => index + 1).join(),
   )
   problems.push(...compareHooks(expected.hooks, events, numbers))
+  const groups = [...new Set(events.map((event) => event.call_group_id))]
+  if (groups.includes(undefined) || groups.length > (expected.joins ? 2 : 1))
+    problems.push(`the ids of the call are ${groups.join()}`)
+  if (expected.answeredBy !== undefined)
+    compare('who answered', events.at(-1)?.answered_by?.number, expected.answeredBy)
+  if (expected.endpoint)
+    compare('the endpoint', endpointOf(events.at(-1)?.endpoint), endpointOf(expected.endpoint))
   const times = events.map((event) => event.timestamp)
   if (times.some((time, index) => time < times[index - 1]))
     problems.push(`the times go back: ${times.join()}`)
@@ -143,6 +185,8 @@ function compareHooks(hooks, events, numbers) {
   const names = events.map((event) => {
     const name = nameOf(event)
     const number = numbers.get(event.other_leg_call_id) ?? 'nobody'
+    const detail = DETAILS[name]
+    if (detail !== undefined && event[detail] !== undefined) return `${name}:${event[detail]}`
     return name === 'bridge' ? `bridge:${number}` : name
   })
   return fits(hooks, names) ? [] : [`the events are ${names.join(' ')}, not ${hooks.join(' ')}`]
@@ -153,7 +197,7 @@ function fits([hook, ...hooks], names) {
   if (hook === undefined) return names.length === 0
   const [name, ...rest] = names
   const wanted = hook.replace(/\?$/, '')
-  const isWanted = name === wanted || (wanted === 'bridge' && name?.startsWith('bridge:'))
+  const isWanted = name === wanted || name?.startsWith(`${wanted}:`)
   return (isWanted === true && fits(hooks, rest)) || (hook.endsWith('?') && fits(hooks, names))
 }
 
@@ -171,15 +215,26 @@ function compareEnd({ cause, code, endedBy, billed }, end) {
     problems.push(`the code is ${end.hangup_code}, not sip:${code}`)
   if (endedBy !== undefined && vars.ended_by !== endedBy)
     problems.push(`it was ended by ${vars.ended_by}, not ${endedBy}`)
-  const { billing_seconds: seconds, ringing_seconds: ringing, duration_seconds: duration } = end
+  const { billing_seconds: seconds } = end
   if (billed && seconds !== undefined && (seconds < billed[0] || seconds > billed[1]))
     problems.push(`${seconds} s are billed, not ${billed[0]} to ${billed[1]} s`)
-  if (
-    duration !== undefined &&
-    ringing !== undefined &&
-    seconds !== undefined &&
-    duration !== ringing + seconds
-  )
-    problems.push(`the duration is ${duration} s, but ${ringing} s of ringing and ${seconds} s billed`)
+  for (const [unit, sign] of [
+    ['seconds', 's'],
+    ['ms', 'ms'],
+  ]) {
+    const [duration, ringing, talk] = ['duration', 'ringing', 'billing'].map((name) => end[`${name}_${unit}`])
+    if ([duration, ringing, talk].every((time) => time !== undefined) && duration !== ringing + talk)
+      problems.push(
+        `the duration is ${duration} ${sign}, but ${ringing} ${sign} of ringing and ${talk} ${sign} billed`,
+      )
+  }
+  for (const name of ['duration', 'billing']) {
+    const [ms, whole] = [end[`${name}_ms`], end[`${name}_seconds`]]
+    if (ms !== undefined && whole !== Math.floor(ms / 1_000))
+      problems.push(`${name}_seconds is ${whole}, but ${name}_ms is ${ms}`)
+  }
   return problems
 }
+
+const endpointOf = (/** @type {{ kind?: string, name?: string } | undefined} */ endpoint) =>
+  `${endpoint?.kind} ${endpoint?.name}`

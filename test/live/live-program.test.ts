@@ -58,7 +58,7 @@ it('receives and compares a recorded call of a fake FreeSWITCH, through the prog
   const expected = [
     leg('inbound', '1001', '2001', [...hooks, 'bridge:2001'], { account, code: 200 }),
     leg('outbound', '2001', '1001', [...hooks, 'bridge:1001'], { account, code: 200 }),
-  ]
+  ].map(({ endpoint: _, ...unplaced }) => unplaced)
   expect(compareLegs(expected, legs())).toEqual([])
   expect(receiver.problems).toEqual([])
 })

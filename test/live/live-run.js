@@ -2,22 +2,26 @@
 /** One run: the switch, the services beside it, the scenarios, and the report. */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exitWithMessage, parseWholeNumber } from '../support/run-flags.js'
 import { locateAsterisk, startAsterisk } from './asterisk.js'
 import { asteriskFiles, writeFiles } from './asterisk-config.js'
+import { loadFromFakes } from './fake-load.js'
 import { freeswitchFiles } from './freeswitch-config.js'
 import { measureIdle, measureLoad } from './measure.js'
+import { compareRecords, parseRecord } from './records.js'
 import { startRelay } from './relay.js'
+import { createReport, interfaceOf } from './report.js'
 import { playScenario } from './scenario.js'
 import { SCENARIOS } from './scenarios.js'
 import { TRUNK_CALLS } from './scenarios-routing.js'
-import { startReceiver, startService } from './service.js'
+import { accountOf, built, startReceiver, startService } from './service.js'
 import { waitUntil } from './wait-until.js'
 
 /** @typedef {import('./scenario.js').LiveSwitch} LiveSwitch */
+/** @typedef {ReturnType<typeof createReport>} Report */
 /**
  * @typedef {object} Flags
  * @property {string} [asterisk]
@@ -31,6 +35,8 @@ import { waitUntil } from './wait-until.js'
  * @property {string} seconds
  * @property {string} idle
  * @property {boolean} keep
+ * @property {boolean} fakes
+ * @property {string} [table]
  */
 
 const PORTS = { sip: 25_060, ami: 25_038, http: 25_088, eventSocket: 25_021, rtp: 10_000 }
@@ -56,6 +62,11 @@ function configuration(kind, address, phonesAddress, secret) {
     return { number, port: portOf(number), ...(account === undefined ? {} : { account }) }
   })
   const dialplan = scenarios.flatMap((scenario) => scenario.dialplan?.[kind] ?? [])
+  /** @type {Record<string, string[]>} */
+  const asteriskConf = {}
+  for (const { asteriskConf: own = {} } of scenarios)
+    for (const [file, lines] of Object.entries(own))
+      asteriskConf[file] = [...(asteriskConf[file] ?? []), ...lines]
   const ports = kind === 'asterisk' ? PORTS : FREESWITCH_PORTS
   return {
     address,
@@ -65,6 +76,9 @@ function configuration(kind, address, phonesAddress, secret) {
     phones,
     trunk: { port: TRUNK_PORT, calls: TRUNK_CALLS },
     dialplan,
+    asteriskConf,
+    queues: scenarios.flatMap(({ queues = [] }) => queues),
+    mailboxes: scenarios.flatMap(({ mailboxes = [] }) => mailboxes),
   }
 }
 
@@ -74,28 +88,46 @@ function configuration(kind, address, phonesAddress, secret) {
  */
 export async function liveRun(flags) {
   if (flags.write !== undefined) return write(flags.write, flags)
+  const sources = flags.sources.split(',')
+  const unknown = sources.find((source) => !SOURCES.includes(source))
+  if (unknown !== undefined) exitWithMessage(`--sources: ${unknown} is none of ${SOURCES.join(', ')}`)
+  const report = createReport(sources)
+  if (flags.fakes) {
+    const rate = parseWholeNumber('rate', flags.rate)
+    await loadFromFakes({ sources, rate, seconds: parseWholeNumber('seconds', flags.seconds) }, report)
+    return report.end()
+  }
   if (flags.asterisk === undefined && flags.freeswitch === undefined)
-    exitWithMessage('nothing to do: --asterisk FOLDER, --asterisk HOST or --freeswitch HOST')
+    exitWithMessage('NOT RUN: --asterisk FOLDER, --asterisk HOST, --freeswitch HOST or --fakes')
   if (spawnSync('sipp', ['-v'], { stdio: 'ignore' }).error)
     exitWithMessage('NOT RUN: the phones are SIPp, which is not installed (Debian: sip-tester)')
-  let failures = 0
-  if (flags.asterisk === undefined) console.log('SKIPPED: Asterisk: --asterisk is not given')
-  else failures += await countFailures(runAsterisk(flags.asterisk, flags))
-  if (flags.freeswitch === undefined)
-    console.log(
-      'SKIPPED: FreeSWITCH: no running one is given (--freeswitch HOST), and Debian has no package of it',
-    )
-  else failures += await countFailures(runFreeswitch(flags.freeswitch, flags))
-  return failures === 0 ? 0 : 1
+  if (sources.some((source) => source !== 'freeswitch')) {
+    if (flags.asterisk === undefined) report.skip('Asterisk: --asterisk is not given')
+    else await runOf('Asterisk', runAsterisk(flags.asterisk, flags, report), report)
+  }
+  if (sources.includes('freeswitch')) {
+    if (flags.freeswitch === undefined)
+      report.skip('FreeSWITCH: no running one is given (--freeswitch HOST), and Debian has no package of it')
+    else await runOf('FreeSWITCH', runFreeswitch(flags.freeswitch, flags, report), report)
+  }
+  if (flags.table !== undefined) writeFileSync(flags.table, report.table())
+  return report.end()
 }
 
-/** A switch that cannot be reached is a failure, too. @param {Promise<number>} run */
-async function countFailures(run) {
+const SOURCES = ['ami', 'ari', 'ari-2', 'freeswitch']
+
+/**
+ * A switch that cannot be reached is a failure, too.
+ *
+ * @param {string} name
+ * @param {Promise<void>} run
+ * @param {Report} report
+ */
+async function runOf(name, run, report) {
   try {
-    return await run
+    await run
   } catch (thrown) {
-    console.log(`FAILED  ${thrown instanceof Error ? thrown.message : thrown}`)
-    return 1
+    report.add(name, [{ source: '', problems: [String(thrown instanceof Error ? thrown.message : thrown)] }])
   }
 }
 
@@ -119,8 +151,9 @@ const secretOfEnvironment = () =>
 /**
  * @param {string} where
  * @param {Flags} flags
+ * @param {Report} report
  */
-async function runAsterisk(where, flags) {
+async function runAsterisk(where, flags, report) {
   const isFolder = existsSync(where)
   const installation = isFolder ? locateAsterisk(where) : undefined
   if (isFolder && !installation) exitWithMessage(`--asterisk: ${where} has no asterisk`)
@@ -128,62 +161,74 @@ async function runAsterisk(where, flags) {
   const host = isFolder ? flags.address : where
   const ami = { address: host, port: PORTS.ami }
   const files = asteriskFiles(configuration('asterisk', host, flags.address, secret))
-  const byManager = {
-    source: 'ami',
-    target: ami,
-    env: { HOOKSWITCH_AMI_SECRET: secret },
+  const hooks = await allHooks()
+  const byManager = (/** @type {string} */ rule) => ({
+    ...{ source: `ami${suffixOf(rule)}`, rule, target: ami, env: { HOOKSWITCH_AMI_SECRET: secret } },
     flags: (/** @type {number} */ port) => [
-      '--asterisk-ami',
-      `hookswitch@127.0.0.1:${port}`,
-      ...BY_ACCOUNT_ID,
+      ...['--asterisk-ami', `hookswitch@127.0.0.1:${port}?optional-hooks=${hooks}`],
+      ...['--account-from', rule],
     ],
-  }
-  const byRest = (/** @type {string} */ source, application = '') => ({
-    source,
-    target: { address: host, port: PORTS.http },
+  })
+  const byRest = (/** @type {string} */ rule, source = 'ari', application = '') => ({
+    ...{ source: `${source}${suffixOf(rule)}`, rule, target: { address: host, port: PORTS.http } },
     env: { HOOKSWITCH_ARI_PASSWORD: secret },
     flags: (/** @type {number} */ port) => [
       '--asterisk-ari',
-      `http://hookswitch@127.0.0.1:${port}/ari${application}`,
-      ...BY_ACCOUNT_ID,
+      `http://hookswitch@127.0.0.1:${port}/ari?optional-hooks=${hooks}${application}`,
+      ...['--account-from', rule],
     ],
   })
   const asterisk = installation && (await startAsterisk(installation, files, ami))
   try {
     return await runScenarios({
-      ...{ flags, title: `Asterisk at ${where}` },
+      ...{ flags, report, title: `Asterisk at ${where}` },
       live: {
         kind: 'asterisk',
         sip: { address: host, port: PORTS.sip },
         ...{ phonesAddress: flags.address, portOf, transferor: 'hangs up', restart: asterisk?.restart },
       },
-      connections: [byManager, byRest('ari'), byRest('ari-2', '?app=second-node')],
+      records: asterisk?.records,
+      connections: [
+        ...RULES.flatMap((rule) => [byManager(rule), byRest(rule)]),
+        byRest(BY_VARIABLE, 'ari-2', '&app=second-node'),
+      ],
     })
   } finally {
     await asterisk?.end()
   }
 }
 
-const BY_ACCOUNT_ID = ['--account-from', 'variable:ACCOUNT_ID']
+/** All kinds of events but those of devices, which belong to no call. */
+async function allHooks() {
+  const { OPTIONAL_HOOKS } = await import(built('asterisk.js').href)
+  return OPTIONAL_HOOKS.filter((/** @type {string} */ hook) => !hook.startsWith('device_')).join()
+}
+
+/** How services find the account of a call; the first one for most scenarios. */
+const BY_VARIABLE = 'variable:ACCOUNT_ID'
+const RULES = [BY_VARIABLE, 'account-code', 'context', 'endpoint']
+const suffixOf = (/** @type {string} */ rule) => (rule === BY_VARIABLE ? '' : `-${rule}`)
 
 /**
  * @param {string} host
  * @param {Flags} flags
+ * @param {Report} report
  */
-function runFreeswitch(host, flags) {
+async function runFreeswitch(host, flags, report) {
+  const hooks = await allHooks()
   return runScenarios({
-    ...{ flags, title: `FreeSWITCH at ${host}` },
+    ...{ flags, report, title: `FreeSWITCH at ${host}` },
     live: {
       ...{ kind: 'freeswitch', sip: { address: host, port: FREESWITCH_PORTS.sip } },
       ...{ phonesAddress: flags.address, portOf, transferor: 'is hung up', restart: undefined },
     },
     connections: [
       {
-        ...{ source: 'freeswitch', target: { address: host, port: PORTS.eventSocket } },
+        ...{ source: 'freeswitch', rule: 'variable', target: { address: host, port: PORTS.eventSocket } },
         env: { HOOKSWITCH_FREESWITCH_PASSWORD: secretOfEnvironment() },
         flags: (port) => [
           '--freeswitch',
-          `127.0.0.1:${port}`,
+          `127.0.0.1:${port}?optional-hooks=${hooks}`,
           '--account-from',
           'variable:ecallmgr_Account-ID',
         ],
@@ -197,59 +242,123 @@ function runFreeswitch(host, flags) {
  *
  * @typedef {object} Connection
  * @property {string} source
+ * @property {string} rule that finds the account of a call
  * @property {{ address: string, port: number }} target
  * @property {Readonly<Record<string, string>>} env
  * @property {(port: number) => readonly string[]} flags
  */
 
 /**
- * @param {{ title: string, flags: Flags, live: LiveSwitch, connections: readonly Connection[] }} options
- * @returns {Promise<number>} how many checks failed
+ * @typedef {object} RunOptions
+ * @property {string} title
+ * @property {Flags} flags
+ * @property {Report} report
+ * @property {LiveSwitch} live
+ * @property {readonly Connection[]} connections
+ * @property {(() => readonly string[]) | undefined} [records] lines of the call detail records
  */
-async function runScenarios({ title, flags, live, connections: all }) {
+
+/** @param {RunOptions} options */
+async function runScenarios({ title, flags, report, live, connections: all, records }) {
   const sources = flags.sources.split(',')
-  const connections = all.filter(({ source }) => sources.includes(source))
+  const scenarios = SCENARIOS.filter(
+    ({ name, only }) => name.includes(flags.only) && (only?.includes(live.kind) ?? true),
+  )
   const folder = mkdtempSync(join(tmpdir(), 'hookswitch-live-'))
   const receiver = await startReceiver()
-  const relays = await Promise.all(connections.map(({ target }) => startRelay(target)))
-  const services = []
-  let failures = 0
-  const check = (/** @type {string} */ name, /** @type {readonly string[]} */ problems) => {
-    console.log(`${problems.length === 0 ? 'passed' : 'FAILED'}  ${name}`)
-    for (const problem of problems) console.log(`        ${problem}`)
-    if (problems.length > 0) failures += 1
+  /** The phones of failed scenarios. */
+  const failed = new Set()
+  console.log(`\n${title}`)
+  /** Runs `during` beside the services of these connections. */
+  const beside = async (
+    /** @type {readonly Connection[]} */ connections,
+    /** @type {(run: import('./scenario.js').Run) => Promise<void>} */ during,
+  ) => {
+    const relays = await Promise.all(
+      connections.map(({ source, target }) =>
+        startRelay(target, flags.keep ? join(folder, `${source}.stream`) : undefined),
+      ),
+    )
+    const services = []
+    try {
+      for (const [index, { source, rule, env, flags: flagsOf }] of connections.entries())
+        services.push(
+          await startService({
+            ...{ source, folder, env, receiver, flags: flagsOf(relays[index]?.port ?? 0) },
+            ...(rule === 'endpoint' ? { accounts: ENDPOINT_ACCOUNTS } : {}),
+          }),
+        )
+      for (const service of services)
+        await waitUntil(`${service.source}: a connection`, () => service.connections() > 0 || undefined)
+      await during({ live, folder, services, relays, receiver, failed })
+    } finally {
+      for (const service of services) {
+        await service.end()
+        if (flags.keep) console.log(service.lines.map((line) => `${service.source} ${line}`).join('\n'))
+      }
+      for (const relay of relays) await relay.end()
+    }
   }
+  const rules = [...new Set(all.map(({ rule }) => rule))]
   try {
-    for (const [index, { source, env, flags: flagsOf }] of connections.entries())
-      services.push(
-        await startService({ source, folder, env, receiver, flags: flagsOf(relays[index]?.port ?? 0) }),
+    for (const [index, rule] of rules.entries()) {
+      const own = scenarios.filter(({ accountFrom }) => (accountFrom ?? rules[0]) === rule)
+      const connections = all.filter(
+        ({ rule: its, source }) => its === rule && sources.includes(interfaceOf(source)),
       )
-    for (const service of services)
-      await waitUntil(`${service.source}: a connection`, () => service.connections() > 0 || undefined)
-    console.log(`\n${title}`)
-    const run = { live, folder, services, relays, receiver, failed: new Set() }
-    for (const scenario of SCENARIOS) {
-      if (!scenario.name.includes(flags.only)) continue
-      if (scenario.only && !scenario.only.includes(live.kind)) continue
-      if (scenario.restarts && !live.restart)
-        console.log(`SKIPPED ${scenario.name}: this run did not start the switch`)
-      else check(scenario.name, await playScenario(scenario, run))
+      if (index > 0 && (own.length === 0 || connections.length === 0)) continue
+      await beside(connections, async (run) => {
+        for (const scenario of own)
+          if (scenario.restarts && !live.restart)
+            report.skip(`${scenario.name}: this run did not start the switch`)
+          else report.add(scenario.name, await playScenario(scenario, run))
+        if (index === 0) await measure(run, flags, report)
+      })
     }
-    const idle = parseWholeNumber('idle', flags.idle, 0)
-    if (idle > 0) check(`no connection is dropped in ${idle} s without calls`, await measureIdle(run, idle))
-    const rate = parseWholeNumber('rate', flags.rate, 0)
-    const seconds = parseWholeNumber('seconds', flags.seconds)
-    if (rate > 0) check(`${rate} calls a second for ${seconds} s`, await measureLoad(run, rate, seconds))
-    check('every request is signed', receiver.problems)
+    if (records) compareWithRecords(records(), receiver.received, sources)
+    report.add('every request is signed', [{ source: '', problems: receiver.problems }])
   } finally {
-    for (const service of services) {
-      await service.end()
-      if (flags.keep) console.log(service.lines.map((line) => `${service.source} ${line}`).join('\n'))
-    }
-    for (const relay of relays) await relay.end()
     await receiver.end()
-    if (flags.keep) console.log(`the logs of the phones are in ${folder}`)
+    if (flags.keep) console.log(`the logs of the phones, and what the switch sent, are in ${folder}`)
     else rmSync(folder, { recursive: true, force: true })
   }
-  return failures
+}
+
+/** The phones that are tenants themselves. */
+const ENDPOINT_ACCOUNTS = ['1731', '2731'].map(accountOf)
+
+/**
+ * @param {import('./scenario.js').Run} run
+ * @param {Flags} flags
+ * @param {Report} report
+ */
+async function measure(run, flags, report) {
+  const idle = parseWholeNumber('idle', flags.idle, 0)
+  if (idle > 0)
+    report.add(`no connection is dropped in ${idle} s without calls`, [
+      { source: '', problems: await measureIdle(run, idle) },
+    ])
+  const rate = parseWholeNumber('rate', flags.rate, 0)
+  const seconds = parseWholeNumber('seconds', flags.seconds)
+  if (rate > 0) report.add(`${rate} calls a second for ${seconds} s`, await measureLoad(run, rate, seconds))
+}
+
+/** How many records that differ are shown. */
+const MAX_SHOWN = 20
+
+/**
+ * @param {readonly string[]} lines
+ * @param {readonly import('./service.js').Received[]} received
+ * @param {readonly string[]} sources
+ */
+function compareWithRecords(lines, received, sources) {
+  const records = lines.map(parseRecord)
+  for (const source of sources.filter((name) => name !== 'freeswitch')) {
+    const { equal, near, farthestMs, several, unknown, different } = compareRecords(records, received, source)
+    console.log(
+      `        ${source}: of ${records.length} call detail records ${equal} have the whole seconds of their leg, ${near} differ by less than a second (at most ${farthestMs} ms); ` +
+        `${several} legs have several records, ${unknown} no durations, ${different.length} others`,
+    )
+    for (const line of different.slice(0, MAX_SHOWN)) console.log(`        ${line}`)
+  }
 }

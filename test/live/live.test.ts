@@ -1,13 +1,17 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { asteriskConf } from './asterisk.js'
 import { asteriskFiles, configurationBlocks, type SwitchConfig } from './asterisk-config.js'
+import { recordingOf } from './fake-load.js'
 import { freeswitchFiles } from './freeswitch-config.js'
 import { compareLegs, type ExpectedLeg, legsOf, type PublishedLeg } from './legs.js'
+import { compareRecords, parseRecord } from './records.js'
 import { startRelay } from './relay.js'
+import { createReport, SKIPPED } from './report.js'
 import { answeredCall } from './scenario-parts.js'
 import { SCENARIOS } from './scenarios.js'
+import type { Received } from './service.js'
 import * as step from './sipp-steps.js'
 
 const SIP = { address: '127.0.0.1', port: 5060 }
@@ -32,17 +36,22 @@ const config: SwitchConfig = {
     { number: '1311', port: 21_311 },
   ],
   dialplan: [],
+  asteriskConf: {},
+  queues: [{ name: 'q1', agents: ['1011'], ringSeconds: 5, keys: 'leave' }],
+  mailboxes: ['1011'],
 }
 
 /** The events of an answered call, as they are received. */
 function published(): PublishedLeg[] {
-  const events = (callId: string, other: string, first: object, end: object) =>
+  const events = (callId: string, other: string, endpoint: object, first: object, end: object) =>
     ['create', 'answer', 'bridge', 'destroy'].map((name, index) => ({
       source: 'ami',
       account: 'acme',
+      atMs: index,
       event: {
         ...first,
         ...{ hook_event: `channel_${name}`, account_id: 'acme', call_id: callId, sequence: index + 1 },
+        ...{ call_group_id: 'one', answered_by: { number: '1012' }, endpoint },
         ...{ timestamp: 63_962_420_250 + index, other_leg_call_id: other },
         ...(name === 'destroy' ? end : {}),
       },
@@ -53,12 +62,14 @@ function published(): PublishedLeg[] {
     ...events(
       'one',
       'two',
+      { kind: 'extension', name: '1011' },
       { call_direction: 'inbound', ...parties },
       { ...end, custom_channel_vars: { ended_by: 'this_leg' } },
     ),
     ...events(
       'two',
       'one',
+      { kind: 'extension', name: '1012' },
       { call_direction: 'outbound', ...parties },
       { ...end, custom_channel_vars: { ended_by: 'other_leg' } },
     ),
@@ -104,6 +115,18 @@ describe('the comparison of legs', () => {
       'another end',
       change(3, { custom_channel_vars: { ended_by: 'switch' } }),
       /ended by switch, not this_leg/,
+    ],
+    ['another id of the call', change(3, { call_group_id: 'two' }), /one call has several ids: two,one/],
+    ['another one who answered', change(3, { answered_by: { number: '1' } }), /who answered is 1, not 1012/],
+    [
+      'another endpoint',
+      change(3, { endpoint: { kind: 'trunk', name: '1011' } }),
+      /the endpoint is trunk 1011, not extension 1011/,
+    ],
+    [
+      'events that arrive out of order',
+      (legs) => legs.map((leg) => ({ ...leg, events: leg.events.toReversed() })),
+      /the sequence is 4,3,2,1/,
     ],
     ['times that go back', change(1, { timestamp: 1 }), /the times go back/],
     [
@@ -179,6 +202,14 @@ describe('the configuration of Asterisk', () => {
     expect(manager + ari).not.toContain('…')
   })
 
+  it('has the queues and mailboxes of the scenarios, and their own lines', () => {
+    const files = asteriskFiles({ ...config, asteriskConf: { 'res_parking.conf': ['[lot1]'] } })
+    expect(files['queues.conf']).toMatch(/\[q1\]\nstrategy = linear\ntimeout = 5\n(.*\n)*context = leave\n/)
+    expect(files['queues.conf']).toContain('member => PJSIP/1011\n')
+    expect(files['voicemail.conf']).toContain('1011 => 1234,Phone 1011\n')
+    expect(files['res_parking.conf']).toBe('[general]\n[lot1]\n')
+  })
+
   it('gives each phone its account, except the phone whose account the dial plan sets', () => {
     const { 'pjsip.conf': pjsip = '' } = asteriskFiles(config)
     expect(pjsip).toContain('[1011](phone)\ntype = endpoint\nset_var = ACCOUNT_ID=acme\n')
@@ -217,6 +248,17 @@ describe('the configuration of Asterisk', () => {
 })
 
 describe('the configuration of FreeSWITCH', () => {
+  it('has the queues of the scenarios, with the account of each agent, and their mailboxes', () => {
+    const files = freeswitchFiles(config)
+    const callCenter = files['autoload_configs/callcenter.conf.xml']
+    expect(callCenter).toContain('<queue name="q1@live">')
+    expect(callCenter).toContain(
+      'contact="{leg_timeout=5,ecallmgr_Account-ID=acme}sofia/live/1011@192.0.2.2:21011"',
+    )
+    expect(callCenter).toContain('<tier agent="1011" queue="q1@live" level="1" position="1"/>')
+    expect(files['directory/live.xml']).toContain('<user id="1011"/>')
+  })
+
   it('is that of the documents, with address, port and password', () => {
     const { 'autoload_configs/event_socket.conf.xml': socket = '' } = freeswitchFiles(config)
     expect(socket).toContain('<param name="listen-ip" value="192.0.2.1"/>')
@@ -230,9 +272,100 @@ describe('the configuration of FreeSWITCH', () => {
       dialplan: ['1011: set call_timeout=1', '1011: bridge phone(1011),phone(2011)'],
     })
     expect(dialplan).toContain('<action application="export" data="ecallmgr_Account-ID=globex"/>')
-    expect(dialplan).toContain('[ecallmgr_Account-ID=globex]sofia/live/2011@192.0.2.2:22011')
+    expect(dialplan).toContain(
+      '"{ecallmgr_Account-ID=acme}sofia/live/1011@192.0.2.2:21011,sofia/live/2011@192.0.2.2:22011"',
+    )
+    expect(dialplan).toContain('"{ecallmgr_Account-ID=globex}sofia/live/2011@192.0.2.2:22011"')
     expect(dialplan).toContain('<action application="set" data="call_timeout=1"/>')
     expect(dialplan.match(/expression="\^1011\$"/g)).toHaveLength(1)
+  })
+})
+
+describe('the comparison with call detail records', () => {
+  const line = (duration: number, billed: number, id: string) =>
+    `"","1011","1012","phones","""A, B"" <1011>","PJSIP/1011-1","PJSIP/1012-2","Dial","PJSIP/1012,60","2026-11-29 04:00:00",,"2026-11-29 04:00:03",${duration},${billed},"ANSWERED","DOCUMENTATION","${id}",""`
+  const end = (id: string, durationMs: number, billingMs: number): Received => ({
+    ...{ source: 'ami', account: 'acme', atMs: 0 },
+    event: {
+      ...{ hook_event: 'channel_destroy', call_id: id, duration_ms: durationMs, billing_ms: billingMs },
+      ...{
+        duration_seconds: Math.floor(durationMs / 1_000),
+        billing_seconds: Math.floor(billingMs / 1_000),
+      },
+    },
+  })
+
+  it('reads a record of cdr_csv, with quotes, commas and a call without an answer', () => {
+    expect(parseRecord(line(3, 1, 'a'))).toEqual({
+      ...{ id: 'a', channel: 'PJSIP/1011-1', application: 'Dial', duration: 3, billed: 1 },
+    })
+  })
+
+  it.each<[string, string[], number, object]>([
+    ['the same seconds', [line(3, 1, 'a')], 3_400, { equal: 1 }],
+    [
+      'a record that was written some milliseconds later',
+      [line(3, 1, 'a')],
+      2_990,
+      { near: 1, farthestMs: 10 },
+    ],
+    ['several records of one leg', [line(3, 1, 'a'), line(1, 1, 'a')], 3_400, { several: 1 }],
+  ])('counts %s', (_, lines, durationMs, counts) => {
+    const received = [end('a', durationMs, 1_500)]
+    expect(compareRecords(lines.map(parseRecord), received, 'ami')).toMatchObject({
+      ...counts,
+      different: [],
+    })
+  })
+
+  it('names a leg whose record has another duration', () => {
+    const { different } = compareRecords([parseRecord(line(3, 1, 'a'))], [end('a', 5_400, 1_500)], 'ami')
+    expect(different).toEqual([
+      'PJSIP/1011-1 Dial: the record has 3 s and 1 s billed, the event 5400 ms and 1500 ms',
+    ])
+  })
+})
+
+describe('the report', () => {
+  afterEach(() => vi.restoreAllMocks())
+  const reportOf = (...checks: readonly (readonly [string, readonly string[]])[]) => {
+    vi.spyOn(console, 'log').mockImplementation(() => {})
+    const report = createReport(['ami', 'ari'])
+    for (const [source, problems] of checks) report.add(`calls of ${source}`, [{ source, problems }])
+    return report
+  }
+
+  it('passes only if nothing failed and nothing was skipped', () => {
+    expect(reportOf(['ami', []]).end()).toBe(0)
+    expect(reportOf(['ami', []], ['ari', ['no event']]).end()).toBe(1)
+    const report = reportOf(['ami', []])
+    report.skip('FreeSWITCH')
+    expect(report.end()).toBe(SKIPPED)
+  })
+
+  it('has a table of the results by interface', () => {
+    const report = reportOf(['ami', []], ['ari-context', ['no event']])
+    expect(report.table()).toBe(
+      '| | ami | ari |\n|---|---|---|\n| calls of ami | passed | – |\n| calls of ari-context | – | failed |\n',
+    )
+  })
+})
+
+describe('the load of the fakes', () => {
+  it('is the recorded call under other ids and times, in the order of the times', () => {
+    const call = {
+      messages: ['1000 1795174204.0 PJSIP/1001-00000000\n', '1050 1795174204.0 hangup\n'],
+      ids: ['1795174204.0', 'PJSIP/1001-00000000'],
+      timeOf: (message: string) => Number(message.split(' ')[0]),
+      shift: (message: string, ms: number) =>
+        message.replace(/^\d+/, (time: string) => String(Number(time) + ms)),
+    }
+    expect(String(recordingOf(call, { calls: 2, rate: 25, startMs: 5_000 }))).toBe(
+      [
+        ...['5000 1000000000.0 PJSIP/1001-00000000', '5040 1000000001.0 PJSIP/1001-00000001'],
+        ...['5050 1000000000.0 hangup', '5090 1000000001.0 hangup', ''],
+      ].join('\n'),
+    )
   })
 })
 

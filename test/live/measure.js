@@ -1,5 +1,5 @@
 // @ts-check
-/** Measurements beside a live switch: many calls, and none. */
+/** Measurements beside a switch: many calls, and none. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { legsOf } from './legs.js'
@@ -37,38 +37,56 @@ export async function measureIdle({ services }, seconds) {
  * @param {Run} run
  * @param {number} rate calls per second
  * @param {number} seconds
- * @returns {Promise<string[]>} what is wrong
+ * @returns {Promise<import('./scenario.js').Result[]>} what is wrong
  */
-export async function measureLoad(run, rate, seconds) {
-  const receivedBefore = run.receiver.received.length
-  const failure = await placeCalls(run, rate, seconds)
-  const problems = failure === undefined ? [] : [`the phones lost calls: ${failure.slice(0, MAX_SHOWN)}`]
-  for (const { source, pid } of run.services) {
+export function measureLoad(run, rate, seconds) {
+  return measureCalls(run, rate * seconds, () => placeCalls(run, rate, seconds))
+}
+
+/**
+ * Answered calls of two legs each: no event may be missing, doubled or out of order.
+ *
+ * @param {Pick<Run, 'services' | 'receiver'>} run
+ * @param {number} calls
+ * @param {() => Promise<string | undefined>} place places them; resolves to why it failed
+ * @returns {Promise<import('./scenario.js').Result[]>} what is wrong
+ */
+export async function measureCalls({ services, receiver }, calls, place) {
+  const receivedBefore = receiver.received.length
+  const failure = await place()
+  const common = failure === undefined ? [] : [`the phones lost calls: ${failure.slice(0, MAX_SHOWN)}`]
+  const results = []
+  const expected = calls * 2
+  for (const { source, pid } of services) {
     const events = () =>
-      run.receiver.received.slice(receivedBefore).filter((request) => request.source === source)
-    const expected = rate * seconds * 2
+      receiver.received.slice(receivedBefore).filter((request) => request.source === source)
     const areOver = () => {
       const ends = events().filter(({ event }) => event.hook_event === 'channel_destroy')
       return ends.length >= expected || undefined
     }
     await waitUntil(source, areOver, LIMIT_MS).catch(() => {})
-    const legs = legsOf(events(), source)
+    const all = events()
+    const legs = legsOf(all, source)
     const incomplete = legs.filter((leg) => !isComplete(leg))
+    const delays = all.map(({ event, atMs }) => atMs - Date.parse(event.happened_at)).sort((a, b) => a - b)
+    const delay = (/** @type {number} */ part) => `${delays[Math.floor((delays.length - 1) * part)]} ms`
     console.log(
-      `        ${source}: ${events().length} events, ${legs.length - incomplete.length} of ${expected} legs complete, ${residentMb(pid())} MB`,
+      `        ${source}: ${all.length} events, ${legs.length - incomplete.length} of ${expected} legs complete, ` +
+        `event to receiver p50 ${delay(0.5)}, p99 ${delay(0.99)}, at most ${delay(1)}; ` +
+        `resident ${memoryMb(pid(), 'VmRSS')} MB, at most ${memoryMb(pid(), 'VmHWM')} MB`,
     )
+    const problems = [...common]
     if (legs.length !== expected || incomplete.length > 0) {
       const first = incomplete[0]?.events.map((event) => `${event.sequence} ${event.hook_event}`)
       const example = first === undefined ? '' : `, such as ${first.join(', ')}`
-      problems.push(
-        `${source}: ${legs.length} legs, not ${expected}; ${incomplete.length} incomplete${example}`,
-      )
+      problems.push(`${legs.length} legs, not ${expected}; ${incomplete.length} incomplete${example}`)
     }
+    results.push({ source, problems })
   }
-  return problems
+  return results
 }
 
-/** @param {import('./legs.js').PublishedLeg} leg */
+/** Whether its events arrived once each, in order. @param {import('./legs.js').PublishedLeg} leg */
 const isComplete = ({ events }) =>
   events.map((event) => event.hook_event).join(' ') === HOOKS &&
   events.every((event, index) => event.sequence === index + 1)
@@ -80,7 +98,7 @@ const isComplete = ({ events }) =>
  * @returns {Promise<string | undefined>} why the phones failed
  */
 async function placeCalls({ live, folder }, rate, seconds) {
-  const common = { folder, address: live.phonesAddress }
+  const common = { folder, address: live.phonesAddress, speaks: live.kind === 'freeswitch' }
   // Large socket buffers: a lost packet costs half a second.
   const many = ['-m', String(rate * seconds), '-l', String(rate * 60), '-buff_size', '212992']
   const callee = startPhone({
@@ -104,10 +122,10 @@ async function placeCalls({ live, folder }, rate, seconds) {
   }
 }
 
-/** The resident memory of a process, where /proc tells it. */
-function residentMb(/** @type {number | undefined} */ pid) {
+/** The memory of a process, where /proc tells it. @param {number | undefined} pid @param {string} field */
+function memoryMb(pid, field) {
   try {
-    const kb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    const kb = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
     return Math.round(Number(kb) / 1_000)
   } catch {
     return 'unknown'

@@ -14,13 +14,17 @@ import { waitUntil } from './wait-until.js'
  * @property {number} port
  * @property {string} folder for its scenario and its logs
  * @property {readonly import('./sipp-steps.js').Step[]} steps
+ * @property {boolean} [speaks] whether it sends audio; default: no
  * @property {{ address: string, port: number }} [calls] the switch that a caller calls; without it the phone is a callee
  * @property {readonly string[]} [flags] more flags of SIPp
  */
 /** @typedef {ReturnType<typeof startPhone>} Phone */
 
-/** SIPp binds up to four ports for media, although no phone here sends any. */
+/** SIPp binds up to four ports for media, also where the phone sends none. */
 const MEDIA = { firstPort: 30_000, portsPerPhone: 4, phones: 500 }
+
+/** A second of silence, as PCMU. */
+const SILENCE = Buffer.alloc(8_000, 0xff)
 
 /** What an error quotes of a phone's log. */
 const MAX_STEPS = 20
@@ -33,12 +37,14 @@ let started = 0
  *
  * @param {PhoneOptions} options
  */
-export function startPhone({ number, address, port, folder, steps, calls, flags = [] }) {
+export function startPhone({ number, address, port, folder, steps, calls, speaks = false, flags = [] }) {
   started += 1
   const role = calls ? 'caller' : 'callee'
   const file = (/** @type {string} */ ending) => join(folder, `${started}-${role}-${number}.${ending}`)
   const [scenario, logFile, errorFile] = [file('xml'), file('log'), file('errors')]
-  writeFileSync(scenario, scenarioXml(role, steps))
+  const audio = speaks ? join(folder, 'silence.ulaw') : undefined
+  if (audio !== undefined) writeFileSync(audio, SILENCE)
+  writeFileSync(scenario, scenarioXml(role, steps, audio))
   const mediaPort = MEDIA.firstPort + (started % MEDIA.phones) * MEDIA.portsPerPhone
   const callId = `${role}-${number}-${process.pid}-${started}`
   const argv = [

@@ -1,18 +1,22 @@
 // @ts-check
 /** A TCP relay between hookswitch and a switch, whose connections a test can cut. */
 import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
 import { connect, createServer } from 'node:net'
 
 /**
  * @param {{ address: string, port: number }} target
+ * @param {string} [recording] a file for all that the switch sends
  */
-export async function startRelay({ address, port }) {
+export async function startRelay({ address, port }, recording) {
+  const record = recording === undefined ? undefined : createWriteStream(recording)
   /** @type {Set<import('node:net').Socket>} */
   const sockets = new Set()
   let isCut = false
   const server = createServer((client) => {
     if (isCut) return client.destroy()
     const upstream = connect({ host: address, port })
+    if (record) upstream.on('data', (chunk) => record.write(chunk))
     for (const [first, second] of [
       [client, upstream],
       [upstream, client],
@@ -47,6 +51,7 @@ export async function startRelay({ address, port }) {
       server.close()
       drop()
       await once(server, 'close')
+      record?.end()
     },
   }
 }

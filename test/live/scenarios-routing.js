@@ -6,6 +6,8 @@ import * as step from './sipp-steps.js'
 /** The phone that calls of the trunk ring. */
 export const TRUNK_CALLS = '1261'
 
+const TRUNK = { kind: 'trunk', name: 'trunk' }
+
 /** A half is bridged with a phone or with a leg that is no phone's. */
 const TALK_THROUGH = ['create', 'answer', 'bridge']
 
@@ -61,6 +63,60 @@ export const ROUTING_SCENARIOS = [
     legs: [
       ...answeredCall('1201', '1202', 'caller'),
       leg('outbound', '1203', '1201', ['create'], { cause: 'LOSE_RACE', endedBy: 'switch' }),
+    ],
+  },
+  {
+    name: 'three phones ring and the caller gives up',
+    phones: phonesOf('1651', '1652', '1653', '1654'),
+    dialplan: {
+      asterisk: ['exten => 1659,1,Dial(PJSIP/1652&PJSIP/1653&PJSIP/1654)'],
+      freeswitch: ['1659: bridge phone(1652),phone(1653),phone(1654)'],
+    },
+    async play(stage) {
+      const callees = ['1652', '1653', '1654']
+      const phones = callees.map((number) =>
+        stage.callee(number, step.isInvited, step.ring, step.isCancelled),
+      )
+      const parties = { from: '1651', to: '1659' }
+      const caller = stage.caller('1651', '1659', step.hearsRinging, step.waitForGo, step.cancel(parties))
+      for (const phone of phones) await phone.took('ringing')
+      for (const number of callees) await stage.sees(number, 'create')
+      await caller.go()
+    },
+    legs: [
+      leg('inbound', '1651', '1659', ['create', 'missed_call'], {
+        ...{ cause: 'ORIGINATOR_CANCEL', endedBy: 'this_leg' },
+      }),
+      ...['1652', '1653', '1654'].map((number) =>
+        leg('outbound', number, '1651', ['create'], { cause: 'ORIGINATOR_CANCEL', endedBy: 'other_leg' }),
+      ),
+    ],
+  },
+  {
+    name: 'a phone of a ring group refuses, and another answers',
+    phones: phonesOf('1661', '1662', '1663'),
+    dialplan: {
+      asterisk: ['exten => 1669,1,Dial(PJSIP/1662&PJSIP/1663)'],
+      freeswitch: ['1669: bridge phone(1662),phone(1663)'],
+    },
+    async play(stage) {
+      stage.callee('1662', step.isInvited, step.ring, step.refuse('486 Busy Here'))
+      const steps = [step.isInvited, step.ring, step.waitForGo, step.answer, step.isHungUp]
+      const callee = stage.callee('1663', ...steps)
+      const caller = stage.caller('1661', '1669', step.isAnswered, step.waitForGo, step.hangUp)
+      await stage.sees('1662', 'destroy')
+      await callee.go()
+      await stage.sees('1661', 'bridge')
+      await caller.go()
+    },
+    legs: [
+      leg('inbound', '1661', '1669', ['create', 'answer', 'bridge:1663'], {
+        ...{ endedBy: 'this_leg', answeredBy: '1663' },
+      }),
+      leg('outbound', '1662', '1661', ['create'], { cause: 'USER_BUSY', code: 486, endedBy: 'this_leg' }),
+      leg('outbound', '1663', '1661', ['create', 'answer', 'bridge:1661'], {
+        ...{ endedBy: 'other_leg', answeredBy: '1663' },
+      }),
     ],
   },
   {
@@ -126,7 +182,10 @@ export const ROUTING_SCENARIOS = [
       await stage.sees('1241', 'bridge')
       await caller.go()
     },
-    legs: answeredCall('1241', '00441234567', 'caller').map((leg) => ({ ...leg, account: 'acme' })),
+    legs: answeredCall('1241', '00441234567', 'caller').map((leg) => ({
+      ...{ ...leg, account: 'acme' },
+      ...(leg.phone === '1241' ? {} : { endpoint: TRUNK }),
+    })),
   },
   {
     name: 'the trunk refuses a call',
@@ -160,7 +219,9 @@ export const ROUTING_SCENARIOS = [
       await stage.sees('15551234', 'bridge')
       await carrier.go()
     },
-    legs: answeredCall('15551234', TRUNK_CALLS, 'caller'),
+    legs: answeredCall('15551234', TRUNK_CALLS, 'caller').map((leg) =>
+      leg.phone === TRUNK_CALLS ? leg : { ...leg, endpoint: TRUNK },
+    ),
   },
   {
     name: 'the callee redirects the call',

@@ -36,6 +36,37 @@ export const TRANSFER_SCENARIOS = [
     ],
   },
   {
+    name: 'the caller transfers the callee blindly',
+    phones: phonesOf('1121', '1122', '1123'),
+    async play(stage) {
+      const { sip, transferor } = stage.run.live
+      const target = `<sip:1123@${sip.address}:${sip.port}>`
+      const callee = stage.callee(
+        '1122',
+        ...[step.isInvited, step.ring, step.answer, step.waitForGo, step.hangUp],
+      )
+      stage.callee('1123', step.isInvited, step.ring, step.answer, step.isHungUp)
+      const caller = stage.caller(
+        '1121',
+        '1122',
+        ...[step.isAnswered, step.waitForGo, step.refer(target, transferor)],
+      )
+      await stage.sees('1121', 'bridge')
+      await stage.sees('1122', 'bridge')
+      await caller.go()
+      await stage.sees('1123', 'bridge')
+      await stage.sees('1122', 'bridge', 2)
+      await callee.go()
+    },
+    legs: [
+      leg('inbound', '1121', '1122', ['create', 'answer', 'bridge:1122', 'transferor']),
+      leg('outbound', '1122', '1121', ['create', 'answer', 'bridge:1121', 'transferee', 'bridge:1123'], {
+        endedBy: 'this_leg',
+      }),
+      leg('outbound', '1123', '1122', ['create', 'answer', 'bridge:1122'], { endedBy: 'other_leg' }),
+    ],
+  },
+  {
     name: 'the callee transfers the caller after it asked the third phone',
     phones: phonesOf('1111', '1112', '1113'),
     async play(stage) {
@@ -72,9 +103,9 @@ export const TRANSFER_SCENARIOS = [
         endedBy: 'this_leg',
       }),
       leg('outbound', '1112', '1111', ['create', 'answer', 'bridge:1111', 'hold', 'unhold?', 'transferor']),
-      leg('inbound', '1112', '1113', ['create', 'answer', 'bridge:1113']),
+      leg('inbound', '1112', '1113', ['create', 'answer', 'bridge:1113'], { group: 'consultation' }),
       leg('outbound', '1113', '1112', ['create', 'answer', 'bridge:1112', 'bridge:1111'], {
-        endedBy: 'other_leg',
+        ...{ endedBy: 'other_leg', joins: true },
       }),
     ],
   },

@@ -2,7 +2,9 @@
 /** The scenarios of calls: what the phones do, and the legs that must be published. */
 
 import { answeredCall, leg, phonesOf } from './scenario-parts.js'
+import { APPLICATION_SCENARIOS } from './scenarios-applications.js'
 import { FAILURE_SCENARIOS } from './scenarios-failures.js'
+import { PARTY_SCENARIOS } from './scenarios-parties.js'
 import { ROUTING_SCENARIOS } from './scenarios-routing.js'
 import { TRANSFER_SCENARIOS } from './scenarios-transfer.js'
 import * as step from './sipp-steps.js'
@@ -162,5 +164,7 @@ export const SCENARIOS = [
   ...BASIC_SCENARIOS,
   ...TRANSFER_SCENARIOS,
   ...ROUTING_SCENARIOS,
+  ...APPLICATION_SCENARIOS,
+  ...PARTY_SCENARIOS,
   ...FAILURE_SCENARIOS,
 ]

@@ -10,22 +10,27 @@ import { fileURLToPath } from 'node:url'
 import { waitUntil } from './wait-until.js'
 
 /** The two tenants. */
-export const ACCOUNTS = ['acme', 'globex'].map((id) => ({
-  id,
-  name: id,
-  realm: `${id}.example`,
-  apiKey: `${id}-key-`.padEnd(40, '0'),
-}))
+export const ACCOUNTS = ['acme', 'globex'].map(accountOf)
+
+/** @param {string} id */
+export function accountOf(id) {
+  return {
+    id,
+    name: id,
+    realm: `${id}.example`,
+    apiKey: `${id}-key-`.padEnd(40, '0'),
+  }
+}
 
 /** @typedef {{ id: string, name: string, realm: string, apiKey: string }} Account */
 /**
- * A received event, with the account of its webhook.
+ * A received event, with the account of its webhook and the time of its arrival.
  *
- * @typedef {{ source: string, account: string, event: Record<string, any> }} Received
+ * @typedef {{ source: string, account: string, event: Record<string, any>, atMs: number }} Received
  */
 
 /** The package as built, which the program is, too. */
-const built = (/** @type {string} */ name) => new URL(`../../dist/${name}`, import.meta.url)
+export const built = (/** @type {string} */ name) => new URL(`../../dist/${name}`, import.meta.url)
 
 /** Receives the webhooks of all services: `/SOURCE/ACCOUNT`. */
 export async function startReceiver() {
@@ -39,6 +44,7 @@ export async function startReceiver() {
   const ids = new Set()
   const server = createServer(async (request, response) => {
     const body = await text(request)
+    const atMs = Date.now()
     const path = String(request.url)
     const [, source = '', account = ''] = path.split('/')
     const verified = verify({ headers: request.headers, body }, secrets.get(path) ?? '')
@@ -47,7 +53,7 @@ export async function startReceiver() {
     // A repeated delivery is no second event.
     else if (!ids.has(verified.id)) {
       ids.add(verified.id)
-      received.push({ source, account, event })
+      received.push({ source, account, event, atMs })
     }
     response.writeHead(204).end()
   })
@@ -89,7 +95,7 @@ export async function startService({
   accounts = ACCOUNTS,
   nodeFlags = [],
 }) {
-  const file = join(folder, 'accounts.json')
+  const file = join(folder, `${source}-accounts.json`)
   writeFileSync(file, JSON.stringify(accounts))
   const argv = [
     ...nodeFlags,

@@ -6,7 +6,7 @@
  * SIPp runs a `nop` in its next round and aborts a call that receives a message in between. So a `nop` never follows a
  * message that the other end may answer at once: such a step is logged where the answer is received.
  */
-import { capture, confirm, learn, log, note, receive, request, SDP, send } from './sipp-xml.js'
+import { capture, confirm, learn, log, note, receive, request, SDP, send, speak } from './sipp-xml.js'
 
 /** @typedef {import('./sipp-xml.js').Role} Role */
 /** @typedef {import('./sipp-xml.js').Dialog} Dialog */
@@ -33,7 +33,7 @@ export const invite = ({ from, to, name = `Phone ${from}`, headers = [] }) => {
   ]
   return (dialog) => {
     dialog.cseq = 1
-    return send(lines, { sdp: SDP('sendrecv'), retransmits: true })
+    return send(lines, { sdp: SDP('sendrecv', dialog.audio), retransmits: true })
   }
 }
 
@@ -61,7 +61,7 @@ export const hearsEarlyMedia = () =>
 /** The call is answered. @type {Step} */
 export const isAnswered = (dialog) =>
   provisional +
-  receive('response="200"', learn('To', 'From') + log('answered [$remote]')) +
+  receive('response="200"', learn('To', 'From') + speak(dialog) + log('answered [$remote]')) +
   request(dialog, 'ACK')
 
 /** The switch refuses the call. @param {number} code @returns {Step} */
@@ -125,8 +125,8 @@ function respondToInvite(status, { headers = [], ...options } = {}) {
 export const ring = () => respondToInvite('180 Ringing') + note('ringing')
 
 /** Sends early media. @type {Step} */
-export const sendEarlyMedia = () =>
-  respondToInvite('183 Session Progress', { sdp: SDP('sendrecv') }) + note('early media')
+export const sendEarlyMedia = ({ audio }) =>
+  respondToInvite('183 Session Progress', { sdp: SDP('sendrecv', audio) }) + note('early media')
 
 /**
  * Answers the call. The phone's own address in later requests is that of the response, with its tag.
@@ -136,8 +136,8 @@ export const sendEarlyMedia = () =>
 export const answer = (dialog) => {
   dialog.cseq = 1
   return (
-    respondToInvite('200 OK', { sdp: SDP('sendrecv'), retransmits: true }) +
-    receive('request="ACK"', capture('To', 'local') + log('answered'))
+    respondToInvite('200 OK', { sdp: SDP('sendrecv', dialog.audio), retransmits: true }) +
+    receive('request="ACK"', capture('To', 'local') + speak(dialog) + log('answered'))
   )
 }
 
@@ -178,10 +178,15 @@ const reinvite = (
   /** @type {string} */ direction,
   /** @type {string} */ name,
 ) =>
-  request(dialog, 'INVITE', { sdp: SDP(direction) }) +
+  request(dialog, 'INVITE', { sdp: SDP(direction, dialog.audio) }) +
   receive('response="100"', '', ' optional="true"') +
   receive('response="200"', log(name)) +
   request(dialog, 'ACK')
+
+/** Presses a key. @param {string} key @returns {Step} */
+export const press = (key) => (dialog) =>
+  request(dialog, 'INFO', { keys: `Signal=${key}\nDuration=100` }) +
+  receive('response="200"', log(`pressed ${key}`))
 
 /** Hangs up. @type {Step} */
 export const hangUp = (dialog) => request(dialog, 'BYE') + receive('response="200"', log('hung up'))
@@ -223,9 +228,10 @@ export const refer = (target, then) => (dialog) => {
  *
  * @param {Role} role
  * @param {readonly Step[]} steps
+ * @param {string} [audio] a file that the phone plays for ever
  */
-export function scenarioXml(role, steps) {
-  const dialog = { role, cseq: 0, labels: 0 }
+export function scenarioXml(role, steps, audio) {
+  const dialog = { role, cseq: 0, labels: 0, ...(audio === undefined ? {} : { audio }) }
   const body = steps.map((step) => step(dialog)).join('\n')
   const used = ['remote', 'local', 'target', 'value', 'via', 'cseq', 'over'].filter((name) =>
     body.includes(`assign_to="${name}"`),

@@ -9,27 +9,36 @@
  * @property {Role} role
  * @property {number} cseq of the last request of this phone
  * @property {number} labels the number of labels given
+ * @property {string} [audio] a file that the phone plays for ever, once the call is answered
  */
 /** @typedef {(dialog: Dialog) => string} Step */
 
-export const SDP = (/** @type {string} */ direction) => `v=0
+export const SDP = (/** @type {string} */ direction, /** @type {string | undefined} */ audio) => `v=0
 o=- 1 1 IN IP[local_ip_type] [local_ip]
 s=-
 c=IN IP[media_ip_type] [media_ip]
 t=0 0
-m=audio [media_port] RTP/AVP 0
+m=audio [${audio === undefined ? 'media_port' : 'rtpstream_audio_port'}] RTP/AVP 0
 a=rtpmap:0 PCMU/8000
 a=${direction}`
 
 /**
  * @param {readonly string[]} lines the first line and the headers
- * @param {{ sdp?: string, retransmits?: boolean }} [options]
+ * @param {{ sdp?: string, keys?: string, retransmits?: boolean }} [options]
  */
-export function send(lines, { sdp, retransmits = false } = {}) {
-  const body = sdp === undefined ? [] : ['Content-Type: application/sdp']
-  const head = [...lines, ...body, 'Content-Length: [len]'].join('\n')
-  return `<send${retransmits ? ' retrans="500"' : ''}><![CDATA[\n\n${head}\n\n${sdp === undefined ? '' : `${sdp}\n`}]]></send>`
+export function send(lines, { sdp, keys, retransmits = false } = {}) {
+  const body = sdp ?? keys
+  const type = sdp === undefined ? 'dtmf-relay' : 'sdp'
+  const head = [
+    ...lines,
+    ...(body === undefined ? [] : [`Content-Type: application/${type}`]),
+    'Content-Length: [len]',
+  ].join('\n')
+  return `<send${retransmits ? ' retrans="500"' : ''}><![CDATA[\n\n${head}\n\n${body === undefined ? '' : `${body}\n`}]]></send>`
 }
+
+/** Begins to send audio, if the phone has any. @param {Dialog} dialog */
+export const speak = ({ audio }) => (audio === undefined ? '' : `<exec rtp_stream="${audio},-1,0"/>`)
 
 export const log = (/** @type {string} */ text) => `<log message="${text}"/>`
 export const note = (/** @type {string} */ text) => `<nop><action>${log(text)}</action></nop>`
@@ -48,9 +57,9 @@ export const learn = (/** @type {string} */ remote, /** @type {string} */ local)
  *
  * @param {Dialog} dialog
  * @param {string} method
- * @param {{ headers?: readonly string[], sdp?: string }} [options]
+ * @param {{ headers?: readonly string[], sdp?: string, keys?: string }} [options]
  */
-export function request(dialog, method, { headers = [], sdp } = {}) {
+export function request(dialog, method, { headers = [], ...body } = {}) {
   if (method !== 'ACK') dialog.cseq += 1
   const lines = [
     `${method} [$target] SIP/2.0`,
@@ -63,7 +72,7 @@ export function request(dialog, method, { headers = [], sdp } = {}) {
     'Max-Forwards: 70',
     ...headers,
   ]
-  return send(lines, { ...(sdp === undefined ? {} : { sdp }), retransmits: method !== 'ACK' })
+  return send(lines, { ...body, retransmits: method !== 'ACK' })
 }
 
 /** The response to the last request. @param {string} [next] the label to continue at */

@@ -137,6 +137,36 @@ describe('an invalid option', () => {
   })
 })
 
+describe('durations that contradict each other', () => {
+  it.each([
+    [
+      { retryPolicy: 'patient', defaultMaxAgeSeconds: 5 },
+      'defaultMaxAgeSeconds must be longer than the first delay of retryPolicy (5 s), or defaultRetries 0',
+    ],
+    [
+      { retryPolicy: constant(86_400_000) },
+      'defaultMaxAgeSeconds must be longer than the first delay of retryPolicy (86400 s), or defaultRetries 0',
+    ],
+    [
+      { orderingPatienceSeconds: 61, defaultMaxAgeSeconds: 60 },
+      'orderingPatienceSeconds must not be longer than defaultMaxAgeSeconds (60)',
+    ],
+  ])('are refused, naming both: %j', (options, message) => {
+    expect(make(options)).toThrow(expect.objectContaining({ code: 'InvalidOption', message }))
+  })
+
+  it('are accepted where they do not, and where nothing is sent again', () => {
+    const day = constant(86_400_000)
+    for (const options of [
+      { defaultMaxAgeSeconds: 6 },
+      { orderingPatienceSeconds: 60, defaultMaxAgeSeconds: 60 },
+      { retryPolicy: day, defaultRetries: 0 },
+      { retryPolicy: { ...day, retriesCountTries: true }, defaultRetries: 1 },
+    ])
+      expect(make(options)).not.toThrow()
+  })
+})
+
 describe('the retries and the age of a policy', () => {
   it.each([
     [{}, 5, 86_400],
@@ -146,7 +176,8 @@ describe('the retries and the age of a policy', () => {
     [{ retryPolicy: POLICY_PRESETS.patient }, 9, 345_600],
     [{ retryPolicy: 'patient', preset: 'kazoo' }, 9, 345_600],
     [{ retryPolicy: constant(1) }, 5, 86_400],
-    [{ retryPolicy: 'patient', defaultRetries: 30, defaultMaxAgeSeconds: 1 }, 30, 1],
+    [{ retryPolicy: 'patient', defaultRetries: 30, defaultMaxAgeSeconds: 6 }, 30, 6],
+    [{ retryPolicy: constant(60_000), defaultRetries: 0, defaultMaxAgeSeconds: 60 }, 0, 60],
     [{ defaultRetries: 0, defaultMaxAgeSeconds: undefined }, 0, 86_400],
   ])('with %j', (options, defaultRetries, defaultMaxAgeSeconds) => {
     const normalized = normalizeOptions({ store: memoryStore(), ...options } as never, undefined)

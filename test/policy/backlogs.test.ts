@@ -19,7 +19,7 @@ vi.setConfig({ testTimeout: 600_000 })
 
 const HOUR = 3600
 const DAY = 24 * HOUR
-const TIMEOUT = { timeout: 900_000 }
+const TIMEOUT = { timeout: IS_FULL_SIZE ? 7_200_000 : 900_000 }
 
 /** When a receiver first took a request after a time. */
 const firstTaken = ({ requests }: EndpointRun, from: number) =>

@@ -85,6 +85,22 @@ describe('hs.erase', () => {
     expect(await calls()).toEqual(['c'])
   })
 
+  it.each(['+1 (555) 123-4567', '0015551234567', 'sip:+15551234567@acme.example', '15551234567'])(
+    'knows the number %s in each of its forms, in events and in the call index',
+    async (number) => {
+      const { hs, call, calls } = await harness()
+      await call('a', { from: '+15551234567@acme.example' })
+      await call('b', { callerIdNumber: '0015551234567' })
+      await call('c', { customChannelVars: { called: '0015551234567' } })
+      await call('d', { callerIdNumber: '+1 555 123 4567' })
+      await call('e', { callerIdNumber: '115551234567' })
+      await call('f', { callerIdNumber: '5551234567' })
+      const erased = await hs.erase({ accountId: 'acme', number })
+      expect(erased.callIds?.toSorted()).toEqual(['a', 'b', 'c', 'd'])
+      expect(await calls()).toEqual(['e', 'f'])
+    },
+  )
+
   it('erases everything sent for an account, but not its webhooks', async () => {
     const { hs, call, calls, webhookId } = await harness()
     await call('a')
@@ -111,7 +127,9 @@ describe('hs.erase', () => {
     ['callId', { accountId: 'acme', callId: 7 }],
     ['callId', { accountId: 'acme', callId: '' }],
     ['number', { accountId: 'acme', number: '12' }],
-    ['number', { accountId: 'acme', number: '1 555 1234' }],
+    ['number', { accountId: 'acme', number: 'Alice Smith' }],
+    ['number', { accountId: 'acme', number: '9'.repeat(65) }],
+    ['number', { accountId: 'acme', number: 15551234 }],
     ['number', { accountId: 'acme', number: 'a"b"c' }],
     ['number', { accountId: 'acme', callId: 'a', number: '15551234' }],
     ['caller', { accountId: 'acme', caller: '15551234' }],

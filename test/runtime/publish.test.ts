@@ -74,7 +74,7 @@ it('an unregistered hook is rejected with the closest registered one and all oth
   const known =
     'channel_create, channel_answer, channel_bridge, channel_hold, channel_unhold, channel_destroy, ' +
     'channel_transferee, channel_transferor, parking, voicemail_new, missed_call, queue_join, queue_leave, ' +
-    'queue_agent_offer, queue_agent_answer, queue_agent_no_answer, queue_agent_complete, channel_dtmf, recording_started, recording_ready, conference_join, conference_leave, device_registered, device_unregistered, object, fax_sent'
+    'queue_agent_offer, queue_agent_answer, queue_agent_no_answer, queue_agent_complete, queue_agent_login, queue_agent_logout, queue_agent_pause, queue_agent_resume, channel_dtmf, recording_started, recording_ready, conference_join, conference_leave, device_registered, device_unregistered, sms, object, fax_sent'
   for (const [hook, hint] of [
     ['channel_created', `did you mean 'channel_create'? known: ${known}`],
     ['fax_send', `did you mean 'fax_sent'? known: ${known}`],

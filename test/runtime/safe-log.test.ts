@@ -124,6 +124,31 @@ describe('limitLog', () => {
     expect(logged).toHaveLength(170)
   })
 
+  it('counts for each account, so that the lines of one do not hide those of another', async () => {
+    const { clock, logged, write } = start()
+    write(5_000, { accountId: 'loud' })
+    write(3, { accountId: 'quiet' })
+    write(4)
+    expect(logged).toHaveLength(11)
+    expect(logged.at(-1)).toEqual(['warn', { nth: 1, accountId: 'quiet' }, 'refused'])
+    await clock.advance(10_000)
+    expect(logged.slice(11)).toEqual([
+      ['warn', { nth: 5_000, accountId: 'loud', repeated: 4_990 }, 'refused'],
+      ['warn', { nth: 3, accountId: 'quiet', repeated: 2 }, 'refused'],
+      ['warn', { nth: 4, repeated: 4 }, 'refused'],
+    ])
+  })
+
+  it('is bounded whatever the accounts are, and loses no count', async () => {
+    const { clock, logged, write } = start()
+    for (let nth = 0; nth < 5_000; nth++) write(2, { accountId: `account-${nth}` })
+    expect(logged.length).toBeLessThan(200)
+    expect(clock.sleepers().count).toBeLessThan(200)
+    await clock.advance(10_000)
+    const all = logged.map(([, fields]) => (fields as { repeated?: number }).repeated ?? 1)
+    expect(all.reduce((sum, count) => sum + count)).toBe(10_000)
+  })
+
   it('is bounded whatever the messages are, and loses no count', async () => {
     const { clock, logged, limited } = start()
     for (let nth = 0; nth < 5_000; nth++) limited.info({}, `message ${nth}`)

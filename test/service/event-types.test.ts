@@ -91,6 +91,10 @@ describe('the types of publish', () => {
       queue_agent_answer: true,
       queue_agent_no_answer: true,
       queue_agent_complete: true,
+      queue_agent_login: true,
+      queue_agent_logout: true,
+      queue_agent_pause: true,
+      queue_agent_resume: true,
       channel_dtmf: true,
       recording_started: true,
       recording_ready: true,
@@ -98,6 +102,7 @@ describe('the types of publish', () => {
       conference_leave: true,
       device_registered: true,
       device_unregistered: true,
+      sms: true,
       object: true,
     }
     const builtIn = catalogueOf().filter(({ id }) => !isMetaHook(id))

@@ -150,13 +150,13 @@ describe('a hold', () => {
         const scopes = [...stored]
         return new Promise<readonly string[]>((resolve) => answers.push(() => resolve(scopes)))
       },
-      put: async (scope: string) => void stored.add(scope),
+      put: async (scope: string) => stored.size < stored.add(scope).size,
       remove: async (scope: string) => stored.delete(scope),
     }
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const holds = createHolds(store, { lineage: async () => [] }, log, () => {})
     const earlier = holds.read()
-    const held = holds.hold(undefined)
+    const held = holds.set(true, undefined)
     await until(() => answers.length === 2)
     answers[1]!()
     await held

@@ -363,7 +363,7 @@ describe('the OpenAPI document', () => {
     const { hs, receiver, createWebhook } = await startService()
     await createWebhook('/hook', { hook: 'all', customData: { tenant: '7' } })
     const hooks = Object.keys(document.webhooks)
-    expect(hooks).toHaveLength(30)
+    expect(hooks).toHaveLength(35)
     for (const hook of hooks) {
       if (META_HOOKS.includes(hook)) {
         // Only the service publishes these: a test of a webhook sends the same payload.

@@ -1,5 +1,5 @@
 /** Replay jobs when the store fails, when there are many, and when what they name is erased. */
-import type { StoredReplay } from 'hookswitch/store'
+import { type StoredReplay, shardOf } from 'hookswitch/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { closeServices, createService } from './replay-service.js'
 
@@ -111,6 +111,50 @@ describe('a replay job', () => {
       await clock.advance(1_000)
     }
     expect(await hs.replays.read(job.id)).toMatchObject({ state: 'completed', replayed: 640, count: 640 })
+  })
+
+  it('displaces nothing beside others of the account, where all their webhooks belong to another node', async () => {
+    const service = await createService({ maxPendingPerAccount: 300, attemptTimeoutMs: 600_000 }, true)
+    await service.start()
+    const { hs, clock, store } = service
+    const shards = new Map<string, readonly number[]>()
+    const { renew } = store.deliveries
+    store.deliveries.renew = async (owner, leaseMs) => {
+      const lease = await renew(owner, leaseMs)
+      shards.set(owner, lease.shards)
+      return lease
+    }
+    await clock.advance(20_000)
+    const [own] = [...shards.values()]
+    const webhooks: string[] = []
+    while (webhooks.length < 12) {
+      const name = `w${webhooks.length}`
+      const id = await service.create(name, { uri: `https://${name}.example.com/${name}` })
+      if (own!.includes(shardOf(id))) webhooks.push(name)
+      else await hs.webhooks.remove('parent', id)
+    }
+    service.status = 400
+    for (let left = 12; left > 0; left--) {
+      await service.publish(5, 1)
+      await clock.advance(1_000)
+    }
+    service.status = 200
+    for (const name of webhooks) service.silent.add(name)
+    const jobs: string[] = []
+    for (const name of webhooks) {
+      const { id } = await hs.replays.start({ accountId: 'parent', host: `${name}.example.com` })
+      jobs.push(id)
+    }
+    expect(jobs.filter((id) => !own!.includes(shardOf(id))).length).toBeGreaterThan(3)
+    await clock.advance(60_000)
+    // The service would replay what is displaced.
+    expect(await hs.replays.list()).toHaveLength(12)
+    for (let left = 300; left > 0; left--) {
+      await service.release()
+      await clock.advance(1_000)
+    }
+    for (const id of jobs)
+      expect(await hs.replays.read(id)).toMatchObject({ state: 'completed', replayed: 60, count: 60 })
   })
 
   it('begins a second later if the store failed', async () => {

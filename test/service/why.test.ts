@@ -200,7 +200,7 @@ describe.each(STORES)('why, %s', (_, make) => {
   })
 })
 
-/** Webhooks have the time of the node, events that of the store. */
+/** More than the times of two nodes may differ by. */
 const clocksApart = () => new Promise((resolve) => setTimeout(resolve, 200))
 
 describe('why', () => {
@@ -216,6 +216,69 @@ describe('why', () => {
     const [event] = (await ask(service, 'leg-1')).calls[0].events
     expect([namesOf(event, 'changed_later'), namesOf(event, 'created_later')]).toEqual([['old'], ['new']])
     expect(event.source).toBe('application')
+  })
+
+  it('leaves out the older ones of large events, and says so', async () => {
+    const service = await startWith(memoryStore)
+    const { hs, receiver } = service
+    const filter = { exact: { caller_id_number: '42' } }
+    const settings = { uri: receiver.url('/hook'), retries: 0, hook: 'all' } as const
+    await hs.webhooks.create('child', { ...settings, name: 'all' })
+    await hs.webhooks.create('child', { ...settings, name: '42', filter })
+    const publish = (callId: string, size: number) =>
+      hs.publish({
+        hook: 'channel_answer',
+        accountId: 'child',
+        callId,
+        customChannelVars: { large: 'x'.repeat(size) },
+      })
+    for (let event = 0; event < 45; event += 1) await publish('large', 60_000)
+    for (let event = 0; event < 45; event += 1) await publish('small', 10)
+    const [small] = (await ask(service, 'small')).calls
+    expect([small.events.length, small.truncated]).toEqual([45, false])
+    const [large] = (await ask(service, 'large')).calls
+    expect(large.truncated).toBe(true)
+    expect(large.events.length).toBeGreaterThan(30)
+    expect(large.events.length).toBeLessThan(41)
+    expect(large.events.at(-1).sequence).toBe(45)
+    for (const event of large.events) expect(namesOf(event, 'filter')).toEqual(['42'])
+  })
+
+  it('reads a bounded part of many deliveries and of large webhooks, and says so', async () => {
+    const service = await startWith(memoryStore)
+    const { hs, receiver } = service
+    const settings = { uri: receiver.url('/hook'), retries: 0, hook: 'channel_create' } as const
+    for (let index = 0; index < 60; index += 1)
+      await hs.webhooks.create('child', {
+        ...settings,
+        name: `large ${index}`,
+        customData: { large: 'x'.repeat(60_000) },
+      })
+    await hs.publish({ hook: 'channel_answer', accountId: 'child', callId: 'leg-1' })
+    const [call] = (await ask(service, 'leg-1')).calls
+    expect([call.truncated, call.events[0].unmatched[0].count]).toEqual([true, 50])
+  })
+
+  it('searches for at most 4 requests of an account at once', async () => {
+    const store = memoryStore()
+    const waiting: (() => void)[] = []
+    const { calls } = store.callIndex
+    const slow: typeof calls = async (query) => {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      return calls(query)
+    }
+    const service = await startWith(() => ({ ...store, callIndex: { ...store.callIndex, calls: slow } }))
+    const searches = Array.from({ length: 6 }, () => ask(service, '4930'))
+    await until(() => waiting.length === 8)
+    await service.callApi('GET', '/v1/accounts/child')
+    // Each asks for a call and for a number.
+    expect(waiting).toHaveLength(8)
+    while (waiting.length > 0) {
+      for (const finish of waiting.splice(0)) finish()
+      await new Promise((resolve) => setImmediate(resolve))
+      await service.callApi('GET', '/v1/accounts/child')
+    }
+    expect(await Promise.all(searches)).toHaveLength(6)
   })
 
   it('keeps no event that nobody wanted with a retention of 0', async () => {

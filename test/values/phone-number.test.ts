@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { normalizeNumber } from '../../src/values/phone-number.js'
+import { normalizeNumber, searchedNumber, spellingsOf } from '../../src/values/phone-number.js'
 
 describe('normalizeNumber', () => {
   it.each([
@@ -27,6 +27,24 @@ describe('normalizeNumber', () => {
       expect(normalizeNumber(text)).toBeUndefined()
     },
   )
+
+  it.each([
+    ['+49 30 123456', '4930123456'],
+    ['Alice@pbx.example', 'Alice'],
+    ['Zoë', 'Zoë'],
+    ['12', undefined],
+    ['Alice Smith', undefined],
+    ['a"b"c', undefined],
+    ['a\\b\\c', undefined],
+    [7_654_321, undefined],
+  ])('searches %s as %s', (text, number) => {
+    expect(searchedNumber(text)).toBe(number)
+  })
+
+  it('knows the spellings of a number', () => {
+    expect(spellingsOf('4930123456')).toEqual(['4930123456', '004930123456'])
+    expect([spellingsOf('1001'), spellingsOf('alice')]).toEqual([['1001'], ['alice']])
+  })
 
   it('takes linear time for long texts', () => {
     for (const text of [' '.repeat(1e6), '+'.repeat(1e6), `${'('.repeat(1e6)}1`])

@@ -23,6 +23,10 @@ const kinds = [
   'queue_agent_answer',
   'queue_agent_no_answer',
   'queue_agent_complete',
+  'queue_agent_login',
+  'queue_agent_logout',
+  'queue_agent_pause',
+  'queue_agent_resume',
   'channel_dtmf',
   'recording_started',
   'recording_ready',
@@ -30,6 +34,7 @@ const kinds = [
   'conference_leave',
   'device_registered',
   'device_unregistered',
+  'sms',
   'object',
   'webhook_paused',
   'webhook_failing',
@@ -46,7 +51,7 @@ describe('the catalogue of hooks', () => {
     expect(isRegisteredHook(catalogue, 'all')).toBe(false)
     expect(isRegisteredHook(catalogue, 'toString')).toBe(false)
     for (const entry of catalogue) {
-      expect(entry.name).toMatch(/^[A-Z][a-z]+( [A-Z][A-Za-z]+)*$/)
+      expect(entry.name).toMatch(/^[A-Z][A-Za-z]+( [A-Z][A-Za-z]+)*$/)
       expect(entry.description).toMatch(/^[A-Z].*\.$/)
     }
   })

@@ -42,6 +42,7 @@ describe('a reserved field', () => {
 
   it('is the id of a document in its events', () => {
     expect(reservedFieldOf('ID', 'object')).toBe('id')
+    expect(reservedFieldOf('id', 'sms')).toBe('id')
     expect(reservedFieldOf('event_id', 'object')).toBe('event_id')
   })
 })
@@ -106,7 +107,9 @@ describe('custom data', () => {
           const index = bodies.indexFor({ format, httpVerb: 'post', ...(own && { customData: own }) })
           return fillIn(bodies.templates[index]!, 42)
         }
-        const reserved = payload.hook_event === 'object' ? [...RESERVED_FIELDS, 'id'] : RESERVED_FIELDS
+        const reserved = ['object', 'sms'].includes(payload.hook_event as string)
+          ? [...RESERVED_FIELDS, 'id']
+          : RESERVED_FIELDS
         const pairsOf = {
           json: (body: string) => Object.entries(JSON.parse(body) as object),
           'form-data': (body: string) => [...new URLSearchParams(body)],

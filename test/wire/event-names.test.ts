@@ -41,6 +41,15 @@ describe('parseEvents', () => {
     }
   })
 
+  it("takes KAZOO's names of the id and the direction of a message", () => {
+    const event = { hook: 'sms', callId: 'm-1', direction: 'inbound', accountId: ACCOUNT }
+    expect(parse({ hook_event: 'sms', id: 'm-1', direction: 'inbound' })).toEqual({ events: [event] })
+    expect(parse({ hook: 'sms', call_id: 'm-1', id: 'x', call_direction: 'inbound' })).toEqual({
+      events: [event],
+    })
+    expect(parse({ hook: 'channel_create', call_id: 'c', direction: 'inbound' })).toHaveProperty('failures')
+  })
+
   it('coerces form values', () => {
     const sent = {
       hook: 'h',

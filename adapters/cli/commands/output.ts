@@ -1,6 +1,6 @@
 /** Prints results: tables for people, tab-separated lines for pipes, JSON for programs. */
 import { printableJson, printableLine } from 'hookswitch/adapter'
-import { type Column, formatDetails, formatTable, textOf } from './table.js'
+import { type Column, formatDetails, formatTable, textOf, wrapLine } from './table.js'
 
 /** Where the output goes: the standard output, or a test. */
 export interface Writable {
@@ -25,6 +25,8 @@ export interface Output {
   document(document: unknown): Promise<void>
   /** Prints lines as they are, also with `--json`. */
   lines(text: string): Promise<void>
+  /** Prints sentences for people, each on a line; a terminal continues long ones on further lines, indented by `indent`. */
+  sentences(lines: readonly string[], indent: number): Promise<void>
   /** Prints a text on one line, or this document as JSON. */
   text(text: string, document: object): Promise<void>
 }
@@ -80,6 +82,13 @@ export function createOutput(stdout: Writable, { isJson, signal, now }: OutputOp
       await write(formatDetails(document, isTerminal ? width : undefined))
     },
     lines: write,
+    sentences: (lines, indent) =>
+      write(
+        lines
+          .map(printableLine)
+          .map((line) => (isTerminal ? wrapLine(line, width, indent) : `${line}\n`))
+          .join(''),
+      ),
     text: (text, document) => write(isJson ? json(document) : `${printableLine(text)}\n`),
   }
 }

@@ -15,6 +15,8 @@ export interface Column {
 }
 
 const GAP = '  '
+/** Of the further lines of a row. */
+const INDENT = '    '
 const MIN_WIDTH = 8
 
 /** The text of a cell. */
@@ -37,7 +39,8 @@ interface TableStyle {
 }
 
 /**
- * Formats a table that fits the width where it can: the widest columns are shortened first.
+ * Formats a table that fits the width: the widest columns are shortened first. Columns for which there is no room follow on
+ * further lines of the row, which are indented.
  *
  * @param width of the terminal, in columns
  */
@@ -57,16 +60,61 @@ export function formatTable(
     ...items.map((item) => columns.map((column) => shownText(item, column))),
   ]
   const natural = columns.map((_, nth) => Math.max(...rows.map((row) => displayWidth(row[nth]!))))
-  const widths = shrinkWidths(natural, columns, width - GAP.length * (columns.length - 1))
-  return rows
-    .map((row) =>
-      row
-        .map((text, nth) => pad(shorten(text, widths[nth]!, columns[nth]!.isCutInMiddle), widths[nth]!))
-        .join(GAP),
-    )
-    .map((line) => `${line.trimEnd()}\n`)
+  const parts = splitColumns(natural, columns, width)
+  const lines = rows.flatMap((row) =>
+    parts.map(({ indent, widths, start }) => {
+      const cells = widths.map((width, nth) =>
+        pad(shorten(row[start + nth]!, width, columns[start + nth]!.isCutInMiddle), width),
+      )
+      return (indent + cells.join(GAP)).trimEnd()
+    }),
+  )
+  // A row has a line, even if it is empty.
+  const isShown = (line: string, nth: number) => nth % parts.length === 0 || line !== ''
+  return lines
+    .filter(isShown)
+    .map((line) => `${line}\n`)
     .join('')
 }
+
+/** Columns that are on one line of a row. */
+interface TablePart {
+  readonly indent: string
+  /** Number of the first column. */
+  readonly start: number
+  readonly widths: readonly number[]
+}
+
+/** Divides the columns into as many lines as they need when they are shortened as far as they may be. */
+function splitColumns(
+  natural: readonly number[],
+  columns: readonly Column[],
+  width: number,
+): readonly TablePart[] {
+  const starts = [0]
+  let left = width + GAP.length
+  columns.forEach((column, nth) => {
+    const least = GAP.length + (isShortened(column) ? Math.min(natural[nth]!, MIN_WIDTH) : natural[nth]!)
+    if (least > left && nth > starts.at(-1)!) {
+      starts.push(nth)
+      left = width + GAP.length - INDENT.length
+    }
+    left -= least
+  })
+  return starts.map((start, part) => {
+    const end = starts[part + 1] ?? columns.length
+    const indent = part === 0 ? '' : INDENT
+    const gaps = GAP.length * (end - start - 1)
+    const room = width - indent.length - gaps
+    return {
+      indent,
+      start,
+      widths: shrinkWidths(natural.slice(start, end), columns.slice(start, end), room),
+    }
+  })
+}
+
+const isShortened = ({ isWhole, isTime }: Column) => !isWhole && !isTime
 
 /** Shortens the widest column that may be shortened until the table fits. */
 function shrinkWidths(
@@ -77,10 +125,7 @@ function shrinkWidths(
   const widths = [...natural]
   let excess = widths.reduce((sum, width) => sum + width, 0) - width
   while (excess > 0) {
-    const candidates = widths.map((width, nth) => {
-      const { isWhole, isTime } = columns[nth]!
-      return isWhole || isTime ? 0 : width
-    })
+    const candidates = widths.map((width, nth) => (isShortened(columns[nth]!) ? width : 0))
     const widest = Math.max(...candidates)
     if (widest <= MIN_WIDTH) break
     widths[candidates.indexOf(widest)]! -= 1
@@ -90,7 +135,8 @@ function shrinkWidths(
 }
 
 /**
- * Formats the fields of a document, one per line, objects by their dotted names.
+ * Formats the fields of a document, one per line, objects by their dotted names. On a terminal, texts and lists that are too long
+ * continue on further lines.
  *
  * @param width of the terminal; `undefined`: the output is no terminal, and name and value are separated by a tab
  */
@@ -98,10 +144,31 @@ export function formatDetails(document: object, width: number | undefined): stri
   const rows = fieldsOf(document, '')
   if (width === undefined) return rows.map(([name, text]) => `${name}\t${text}\n`).join('')
   const nameWidth = Math.max(0, ...rows.map(([name]) => displayWidth(name)))
-  return rows
-    .map(([name, text]) => `${pad(name, nameWidth)}${GAP}${text}`.trimEnd())
-    .map((line) => `${line}\n`)
-    .join('')
+  const indent = nameWidth + GAP.length
+  return rows.map(([name, text]) => wrapLine(text, width, indent, `${pad(name, nameWidth)}${GAP}`)).join('')
+}
+
+/**
+ * Breaks a line between words, or between the items of a list. A word is never broken.
+ *
+ * @param indent spaces before what follows the first break
+ * @param start what the first line begins with
+ */
+export function wrapLine(line: string, width: number, indent: number, start = ''): string {
+  let wrapped = start
+  let used = displayWidth(start)
+  let isAtStart = true
+  for (const word of line.split(/(?<= )|(?<=",)(?=")/)) {
+    const needed = displayWidth(word.trimEnd())
+    if (!isAtStart && used + needed > width && needed > 0) {
+      wrapped = `${wrapped.trimEnd()}\n${' '.repeat(indent)}`
+      used = indent
+    }
+    wrapped += word
+    used += displayWidth(word)
+    isAtStart &&= needed === 0
+  }
+  return `${wrapped.trimEnd()}\n`
 }
 
 function fieldsOf(value: object, prefix: string): readonly (readonly [name: string, text: string])[] {

@@ -1,5 +1,4 @@
 /** The command `why`. */
-import { printableLine } from 'hookswitch/adapter'
 import type { HookswitchClient, Why } from 'hookswitch/client'
 import type { Command, CommandContext } from './command.js'
 
@@ -8,6 +7,8 @@ type WhyEvent = WhyCall['events'][number]
 type WhyDelivery = WhyEvent['deliveries'][number]
 type Unmatched = WhyEvent['unmatched'][number]
 
+/** Spaces before the rest of a long line: no other line begins with as many. */
+const CONTINUED = 8
 /** HTTP status: the key is no operator's. */
 const FORBIDDEN = 403
 
@@ -81,8 +82,8 @@ Events that no webhook wanted are kept for a day.`,
     const { output, note } = context
     const report = await ask(context.client(), context)
     if (output.isJson) return output.document(report)
-    const lines = [...linesOf(report)].map((line) => `${printableLine(line)}\n`)
-    await output.lines(lines.join(''))
+    const lines = [...linesOf(report)]
+    await output.sentences(lines, CONTINUED)
     if (lines.length === 0)
       note('nothing is stored of it: no such event was accepted lately, or its records were removed')
     if (report.truncated) note('there are more calls of this number: --account narrows the search')

@@ -62,11 +62,17 @@ export function postgresCallIndex({ session, schema }: Pick<Deps, 'session' | 's
             left -= await removedOn(tx)(statement, [accountId, ...(callIds ? [callIds] : []), left])
         return limit - left
       }),
-    trim: (accountId, keep, limit) => removedBy(sql.trim, [accountId, keep, limit]),
+    async excess(kind, keep, accountId) {
+      const [row] = await (accountId === undefined
+        ? session.query<{ readonly n: number }>(sql[kind].excess, [keep])
+        : session.query<{ readonly n: number }>(sql[kind].excessOfAccount, [accountId, keep]))
+      return row?.n ?? 0
+    },
+    trim: (kind, accountId, upTo, limit) => removedBy(sql[kind].trim, [accountId, upTo, limit]),
     async prune({ events, numbers }, limit) {
       return (
-        (await removedBy(sql.pruneEvents, [events.beforeMs, events.max, limit])) +
-        (await removedBy(sql.pruneNumbers, [numbers.beforeMs, numbers.max, limit]))
+        (await removedBy(sql.events.prune, [events.beforeMs, events.upTo, limit])) +
+        (await removedBy(sql.numbers.prune, [numbers.beforeMs, numbers.upTo, limit]))
       )
     },
   }

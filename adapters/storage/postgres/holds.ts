@@ -11,7 +11,7 @@ export function postgresHolds({ session, schema }: Pick<Deps, 'session' | 'schem
       return rows.map(({ scope }) => scope)
     },
     async put(scope) {
-      await session.query(sql.put, [scope])
+      return (await session.query(sql.put, [scope])).length > 0
     },
     async remove(scope) {
       return (await session.query(sql.remove, [scope])).length > 0

@@ -1,12 +1,15 @@
 /** Read-only queries about deliveries and attempts; pruning and erasure are included from their files. */
 import {
+  type AttemptQuery,
   type DeliveryQuery,
   type DeliverySearch,
   type DeliveryState,
+  deliveryBounds,
   dueMsForReaders,
   effectiveState,
   laneKey,
   partiesOf,
+  partOf,
   REQUEST_BODY_BYTES,
   type StoredDelivery,
   toStoredAttempt,
@@ -37,6 +40,7 @@ import {
 } from './sql/attempts.js'
 import { type AheadRow, type BodyRow, deliveryStatements, type SearchRow } from './sql/deliveries.js'
 import { type EventRow, eventStatement, type LegRow, legsStatement } from './sql/legs.js'
+import { listPartStatements, type PartRow } from './sql/list-parts.js'
 import { type ReplayableRow, replayableStatement } from './sql/replayable.js'
 import type { Statement } from './statement.js'
 import { webhookReader } from './webhook-reader.js'
@@ -48,20 +52,31 @@ const NEWEST = Number.MAX_SAFE_INTEGER
 /** Lower than every position, also those of converted rows. */
 const OLDEST = Number.MIN_SAFE_INTEGER
 
+/** Rows of a webhook that a part of a list has, of each kind: one takes 1 to 3 µs to read. */
+const PART_ROWS = 5_000
+/** The same for an account: each of its webhooks is looked up. */
+const ACCOUNT_PART_ROWS = 20_000
+/** To read the kind of an event takes about so many times as long. */
+const KIND_COST = 2.5
+
 type FoundRow = DeliveryRow & ReplaysRow
 
-interface CountRow {
-  readonly count: number
-}
+/** The positions that a list of attempts can have. */
+const attemptBounds = ({ ascending, cursor, end }: Pick<AttemptQuery, 'ascending' | 'cursor' | 'end'>) => ({
+  cursor: cursor ?? (ascending ? OLDEST : NEWEST),
+  end: end ?? (ascending ? NEWEST : OLDEST),
+})
+
+/** The numbers of states; null: any. */
+const statesOf = ({ states }: Pick<DeliveryQuery, 'states'>) => states?.map(stateNumberOf) ?? null
 
 /** The values of the statements `deliveryStatements.down` and its variants. */
-const listValues = (query: DeliveryQuery) => [
-  query.cursor ?? (query.ascending ? OLDEST : NEWEST),
-  ...rangeOf(query),
-  query.states ? query.states.map(stateNumberOf) : null,
-  query.limit,
-  ...[query.webhookId, query.accountId, query.onlyOriginals ?? false],
-]
+function listValues(query: DeliveryQuery) {
+  const { cursor, end } = deliveryBounds(query)
+  const { limit, webhookId, accountId, onlyOriginals = false } = query
+  const selection = [statesOf(query), limit, webhookId, accountId, onlyOriginals]
+  return [cursor, ...rangeOf(query), ...selection, end]
+}
 
 export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notify'>): Queries {
   const { session, schema } = deps
@@ -71,6 +86,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     replayableStatement(schema, true),
   ]
   const legsOf = legsStatement(schema)
+  const parts = listPartStatements(schema)
   const eventById = eventStatement(schema)
   const lastSuccesses = lastSuccessStatement(schema)
   const activity = activityStatement(schema)
@@ -128,14 +144,15 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   }
 
   async function find(query: DeliverySearch, limit: number): Promise<readonly SearchRow[]> {
-    const { accountId = null, webhookId = null, callId = null, states, cursor = NEWEST } = query
-    const values = [cursor, ...rangeOf(query), states ? states.map(stateNumberOf) : null, limit]
+    const { accountId = null, webhookId = null, callId = null, states } = query
+    const { cursor, end } = deliveryBounds(query)
+    const values = [cursor, ...rangeOf(query), statesOf(query), limit]
     if (callId !== null) {
       return session.query<SearchRow>(sql.searchCall, [...values, callId, accountId, webhookId])
     }
     if (accountId === null && webhookId === null) return session.query<SearchRow>(sql.searchAll, values)
     const statement = isUndelivered(states) ? sql.searchWebhooksUndelivered : sql.searchWebhooks
-    return session.query<SearchRow>(statement, [...values, accountId, webhookId])
+    return session.query<SearchRow>(statement, [...values, accountId, webhookId, null, end])
   }
 
   return {
@@ -152,17 +169,25 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       if (ascending) await upTo('waiting')
       return toStored(await session.query<FoundRow>(statement, listValues(query)))
     },
-    async countDeliveries(query) {
-      const [up, down] = isUndelivered(query.states)
-        ? [sql.countUpUndelivered, sql.countDownUndelivered]
-        : [sql.countUp, sql.countDown]
-      const statement = query.ascending ? up : down
-      const [row] = await session.query<CountRow>(statement, listValues(query))
-      return row!.count
+    async listPart(query) {
+      const { list, accountId, webhookId = null, ascending = false } = query
+      const most = webhookId === null ? ACCOUNT_PART_ROWS : PART_ROWS
+      const { rows = query.hooks ? most / KIND_COST : most } = query
+      const statements =
+        list === 'deliveries' ? parts.deliveries : webhookId === null ? parts.ofAccount : parts.ofWebhook
+      const bounds = list === 'deliveries' ? deliveryBounds(query) : attemptBounds(query)
+      const [row] = await session.query<PartRow>(statements[ascending ? 'up' : 'down'], [
+        ...[accountId, webhookId, bounds.cursor],
+        ...(list === 'deliveries' ? [rows, statesOf(query)] : [...rangeOf(query), rows]),
+      ])
+      const { first, last, nth } = row ?? { first: null, last: null, nth: null }
+      return partOf({ cursor: first ?? bounds.cursor, end: last ?? bounds.end }, nth ?? undefined, ascending)
     },
     async countReplayable(query) {
       const { webhookIds, states, hooks = null, reason = null, includeRecovered } = query
-      const values = [webhookIds, states.map(stateNumberOf), ...rangeOf(query), includeRecovered]
+      const { cursor, end } = deliveryBounds({ ...query, ascending: true })
+      const range = [...rangeOf(query), includeRecovered, cursor, end]
+      const values = [webhookIds, states.map(stateNumberOf), ...range]
       const isDetailed = hooks !== null || reason !== null
       const rows = isDetailed
         ? await session.query<ReplayableRow>(replayableDetailed, [...values, hooks, reason])
@@ -220,14 +245,15 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       const statements = (ascending ? attemptsUp : attemptsDown)[query.onlyFailures ? 'failures' : 'all']
       const last = ascending ? await upTo('attempt') : NEWEST
       const { fromEventId, toEventId, derived, whole } = lookupOf(deliveryId ?? '')
+      const { cursor, end } = attemptBounds(query)
       const rows = await session.query<ReadAttemptRow>(statements[lookup], [
         accountId,
-        query.cursor ?? (ascending ? OLDEST : NEWEST),
+        cursor,
         ...rangeOf(query),
         query.limit,
         REQUEST_BODY_BYTES,
         ...[webhookId, callIds],
-        ...[fromEventId, toEventId, derived, whole],
+        ...[fromEventId, toEventId, derived, whole, end, query.hooks ?? null],
       ])
       return rows
         .filter(({ position }) => position <= last)

@@ -30,7 +30,7 @@ export type Queries = Pick<
   | 'webhookOf'
   | 'delivery'
   | 'deliveries'
-  | 'countDeliveries'
+  | 'listPart'
   | 'countReplayable'
   | 'eventOf'
   | 'search'

@@ -1,4 +1,7 @@
-/** Opens a separate connection and sends a query, to find out whether the server answers. */
+/**
+ * Opens a separate connection and sends a query, to find out whether the server answers. A server or pooler that has just opened
+ * the connection answers, even if the query must wait there: a pooler may have no more connections than the store uses.
+ */
 import { createPool, type PostgresClient } from './session-pool.js'
 
 /**
@@ -24,16 +27,19 @@ export async function createQuestion(connection: {
   const pool = await createPool({ ...connection, maxConnections: 1, connectWithinMs: CONNECT_WITHIN_MS })
   // Without a listener the error of an idle connection would end the process.
   pool.on('error', () => {})
+  const known = new WeakSet<PostgresClient>()
   return {
     async ask() {
       try {
         const client = await pool.connect()
+        const isNew = !known.has(client)
+        known.add(client)
         const ignore = () => {}
         client.on('error', ignore)
         const failure = await answer(client).catch((thrown: Error) => thrown)
         client.removeListener('error', ignore)
         client.release(failure)
-        return failure === undefined || isAnswer(failure)
+        return failure === undefined || isNew || isAnswer(failure)
       } catch (thrown) {
         return isAnswer(thrown)
       }

@@ -4,7 +4,8 @@
  *
  * - Where something has waited for the server for `ASK_AFTER_MS`, a query is sent over a separate connection, so that it waits
  *   neither for a lock nor for a free connection. If within `ANSWER_WITHIN_MS` neither that question nor anything else is
- *   answered, the server is silent. A statement that takes long is no reason, and an error of the server is an answer.
+ *   answered, the server is silent. A statement that takes long is no reason. An error of the server is an answer, such as "too
+ *   many connections", and so is a connection that it opens.
  * - Then everything that has waited for so long is given up, as after its time limit: what was sent may have been carried out.
  *   New calls are refused at once, until the server answers a question.
  * - Times are real: they are those of sockets. A pause of this process gives no alarm, since an answer that has arrived meanwhile

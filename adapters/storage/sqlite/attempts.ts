@@ -5,7 +5,10 @@ import {
   type AttemptQuery,
   type AttemptRecord,
   decodeRecord,
+  type ListPart,
+  type PartQuery,
   partiesOf,
+  partOf,
   type StoredAttempt,
   toStoredAttempt,
   type Webhook,
@@ -15,11 +18,14 @@ import { wholeDeliveryId } from './delivery-ids.js'
 import type { EventBodies } from './event-bodies.js'
 import { httpVerbIn } from './formats.js'
 import { hashKey } from './hash-key.js'
-import { MAX_POSITION, MAX_TIME_MS } from './queries.js'
+import { hookList, MAX_POSITION, MAX_TIME_MS, PART_ROWS } from './queries.js'
 
-/** Conditions of every list: cursor, earliest and latest time. */
+/** Conditions of every list: cursor, end, earliest and latest time, kinds of events as `hookList` writes them, twice. */
 const range = (ascending: boolean) =>
-  `a.doc is not null and a.key ${ascending ? '>' : '<'} ? and a.at_ms >= ? and a.at_ms <= ?`
+  `a.doc is not null and a.key ${ascending ? '> ? and a.key <=' : '< ? and a.key >='} ? and a.at_ms >= ? and a.at_ms <= ?
+    and (? is null or instr(?, (
+      select ' ' || hook || ' ' from hookswitch_event where position = coalesce(a.event, a.position)
+    )) > 0)`
 const ordered = (ascending: boolean) => `order by a.key ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
 /** Which records a list has, and the index that has those of a webhook in order. */
@@ -170,8 +176,49 @@ interface KeyRow {
   readonly key: number
 }
 
+/** The record at which a part of a webhook's list ends. Parameters: webhook, cursor, rows of the part less one. @internal */
+export const PART_OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
+  from hookswitch_attempt a indexed by ${KINDS.all.index}
+  where a.webhook = ? and a.doc is not null and a.key ${ascending ? '>' : '<'} ?
+  order by a.key ${ascending ? 'asc' : 'desc'} limit 1 offset ? + 0`
+
+/** To read the kind of an event takes so many times as long as to read an entry of an index. */
+const KIND_COST = 10
+
+/** Finds parts of the list of a webhook or an account. */
+export function createAttemptPart({
+  prepareQuery,
+  prepareBoth,
+  endpoints,
+}: EngineContext): (query: PartQuery) => ListPart {
+  const ofWebhook = prepareBoth<KeyRow>(PART_OF_WEBHOOK_SQL)
+  const lastKey = prepareQuery<{ readonly key: number | null }>(
+    'select max(key) as key from hookswitch_attempt',
+  )
+  return ({ webhookId, hooks, ascending = false, ...query }) => {
+    const { rows = hooks ? PART_ROWS / KIND_COST : PART_ROWS } = query
+    const last = (lastKey.get()?.key ?? 0) + 1
+    const bounds = ascending
+      ? { cursor: query.cursor ?? 0, end: last }
+      : { cursor: Math.min(query.cursor ?? last, last), end: 0 }
+    // So many keys have no more rows.
+    if (webhookId === undefined) return partOf(bounds, bounds.cursor + (ascending ? rows : -rows), ascending)
+    const webhook = endpoints.byId(webhookId)
+    const end = webhook && ofWebhook(ascending).get(webhook.key, bounds.cursor, rows - 1)
+    return partOf(bounds, end?.key, ascending)
+  }
+}
+
 /** The range of a list, as the parameters of its query. */
-type Range = readonly [cursor: number, fromMs: number, toMs: number, limit: number]
+type Range = readonly [
+  cursor: number,
+  end: number,
+  fromMs: number,
+  toMs: number,
+  kinds: string | null,
+  sameKinds: string | null,
+  limit: number,
+]
 
 /** Returns the keys of the matching records, in the requested order. */
 function createKeyQuery({
@@ -196,8 +243,9 @@ function createKeyQuery({
   return (account, query) => {
     const { deliveryId, webhookId, callIds, ascending = false, limit } = query
     const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
-    const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
-    const range: Range = [cursor, fromMs, toMs, limit]
+    const { cursor = ascending ? -1 : MAX_POSITION, end = ascending ? MAX_POSITION : -1 } = query
+    const kinds = query.hooks ? hookList(query.hooks) : null
+    const range: Range = [cursor, end, fromMs, toMs, kinds, kinds, limit]
     const webhook = webhookId === undefined ? undefined : endpoints.byId(webhookId)
     if (webhookId !== undefined && webhook?.account !== account) return []
 
@@ -216,7 +264,9 @@ function createKeyQuery({
         )
       }
       // `limit` webhooks are enough: one whose first record comes after those of `limit` others adds nothing.
-      const webhooks = webhook ? [webhook] : firstRecords(query).all(cursor, fromMs, toMs, account, limit)
+      const webhooks = webhook
+        ? [webhook]
+        : firstRecords(query).all(...range.slice(0, -1), account, limit)
       return webhooks.flatMap(({ key }) => ofWebhook(query).all(key, ...range))
     }
 

@@ -16,11 +16,40 @@ const CALL = 'account, call_id as "callId", source, accepted_ms as "acceptedMs"'
 
 const TABLES = ['hookswitch_unwanted', 'hookswitch_call_number'] as const
 
+/** Removes the oldest rows of one kind. They have the lowest keys; trimmed accounts leave gaps in them. */
+function prepareTrimming({ prepareQuery, prepareChange }: EngineContext, table: (typeof TABLES)[number]) {
+  /** 0: there are surely no more than so many. Counting reads fewer pages than skipping rows. */
+  const countAbove = prepareQuery<{ readonly rows: number }>(`select case
+      when (select max(key) from ${table}) - (select min(key) from ${table}) >= ?
+      then (select count(*) from ${table}) else 0 end as rows`)
+  const nth = prepareQuery<{ readonly key: number }>(
+    `select key from ${table} order by key limit 1 offset ? + 0`,
+  )
+  const nthOfAccount = prepareQuery<{ readonly key: number }>(
+    `select key from ${table} where account = ? order by key desc limit 1 offset ? + 0`,
+  )
+  return {
+    excess(keep: number): number {
+      const { rows } = countAbove.get(keep)!
+      return rows <= keep ? 0 : (nth.get(rows - keep - 1)?.key ?? 0)
+    },
+    excessOfAccount: (account: number, keep: number) => nthOfAccount.get(account, keep)?.key ?? 0,
+    trim: prepareChange(`delete from ${table} where key in (
+      select key from ${table} where account = ? and key <= ? order by key limit ? + 0
+    )`),
+    prune: prepareChange(`delete from ${table} where key in (
+      select key from (select key, accepted_ms from ${table} order by key limit ? + 0)
+      where accepted_ms < ? or key <= ?
+    )`),
+  }
+}
+
 /** @param noteErased called when rows were erased, so that they are scrubbed from the file */
 export function createCallIndexStore(
-  { prepareQuery, prepareChange, accounts, eventBodies }: EngineContext,
+  context: EngineContext,
   noteErased: () => void,
 ): Synchronous<CallIndexStore> {
+  const { prepareQuery, prepareChange, accounts, eventBodies } = context
   const putEvent = prepareChange(`insert into hookswitch_unwanted
       (id_key, id, account, call_key, call_id, hook, sequence, timestamp_ms, accepted_ms, source, internal)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
@@ -50,22 +79,10 @@ export function createCallIndexStore(
     )
   const eraseCall = prepareRemovals('call_key = ? and call_id = ? and +account = ?')
   const eraseAccount = prepareRemovals('account = ?')
-  /** The oldest rows have the lowest keys. Trimmed accounts leave gaps in them. */
-  const pruneEvents = prepareChange(`delete from hookswitch_unwanted where key in (
-      select key from (select key, accepted_ms from hookswitch_unwanted order by key limit ? + 0)
-      where accepted_ms < ? or key <= case
-        when (select max(key) from hookswitch_unwanted) - (select min(key) from hookswitch_unwanted) >= ?
-        then (select key from hookswitch_unwanted order by key desc limit 1 offset ? + 0) end
-    )`)
-  const pruneNumbers = prepareChange(`delete from hookswitch_call_number where key in (
-      select key from (select key, accepted_ms from hookswitch_call_number order by key limit ? + 0)
-      where accepted_ms < ? or key <= (select max(key) from hookswitch_call_number) - ?
-    )`)
-  const trim = prepareChange(`delete from hookswitch_unwanted where key in (
-      select key from hookswitch_unwanted where account = ? and key <= (
-        select key from hookswitch_unwanted where account = ? order by key desc limit 1 offset ?
-      ) order by key limit ? + 0
-    )`)
+  const trimming = {
+    events: prepareTrimming(context, 'hookswitch_unwanted'),
+    numbers: prepareTrimming(context, 'hookswitch_call_number'),
+  }
 
   const eventOf = ({ account, isInternalLeg, ...event }: EventRow): UnwantedEvent => ({
     ...event,
@@ -146,12 +163,17 @@ export function createCallIndexStore(
       if (left < limit) noteErased()
       return limit - left
     },
-    trim(accountId, keep, limit) {
+    excess(kind, keep, accountId) {
+      if (accountId === undefined) return trimming[kind].excess(keep)
       const account = accounts.find(accountId)
-      return account === undefined ? 0 : trim(account, account, keep, limit)
+      return account === undefined ? 0 : trimming[kind].excessOfAccount(account, keep)
+    },
+    trim(kind, accountId, upTo, limit) {
+      const account = accounts.find(accountId)
+      return account === undefined ? 0 : trimming[kind].trim(account, upTo, limit)
     },
     prune: ({ events, numbers }, limit) =>
-      pruneEvents(limit, events.beforeMs, events.max, events.max) +
-      pruneNumbers(limit, numbers.beforeMs, numbers.max),
+      trimming.events.prune(limit, events.beforeMs, events.upTo) +
+      trimming.numbers.prune(limit, numbers.beforeMs, numbers.upTo),
   }
 }

@@ -17,7 +17,12 @@ import type {
 } from 'hookswitch/store'
 import { createAccountStore } from './accounts.js'
 import { createActivityQuery } from './activity.js'
-import { createAttemptLog, createAttemptQuery, createLastSuccessQuery } from './attempts.js'
+import {
+  createAttemptLog,
+  createAttemptPart,
+  createAttemptQuery,
+  createLastSuccessQuery,
+} from './attempts.js'
 import { createCallIndexStore } from './call-index.js'
 import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
@@ -83,6 +88,8 @@ export function createEngine(db: SqliteHandle): Engine {
   const { endpoints, accounts, phoneCalls } = context
   const { scrub, noteErased } = createSecureVacuum(db)
   const webhooks = createWebhookStore(context)
+  const { deliveryPart, ...queries } = createDeliveryQueries(context)
+  const attemptPart = createAttemptPart(context)
 
   return {
     accounts: createAccountStore(context, webhooks),
@@ -90,7 +97,8 @@ export function createEngine(db: SqliteHandle): Engine {
     webhooks,
     deliveries: {
       ...createQueue(context),
-      ...createDeliveryQueries(context),
+      ...queries,
+      listPart: (query) => (query.list === 'attempts' ? attemptPart : deliveryPart)(query),
       countReplayable: createReplayableCount(context),
       attempts: createAttemptQuery(context),
       eventBodies: (keys) => keys.map(context.eventBodies.read),

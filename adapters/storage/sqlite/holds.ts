@@ -15,7 +15,7 @@ export function createHoldStore({
   const remove = prepareChange('delete from hookswitch_hold where scope = ?')
   return {
     list: () => list.all().map(({ scope }) => scope),
-    put: (scope) => void put(scope),
+    put: (scope) => put(scope) > 0,
     remove: (scope) => remove(scope) > 0,
   }
 }

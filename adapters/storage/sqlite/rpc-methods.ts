@@ -110,7 +110,7 @@ const METHODS: {
     attemptLog: 'read',
     lastSuccesses: 'read',
     activity: 'read',
-    countDeliveries: 'read',
+    listPart: 'read',
     countReplayable: 'read',
     eventOf: 'read',
     legs: 'read',
@@ -135,7 +135,15 @@ const METHODS: {
   encryption: { record: 'read', replaceRecord: 'write', encryptedRows: 'read', reencrypt: 'write' },
   holds: { list: 'read', put: 'write', remove: 'write' },
   stats: { add: 'write', read: 'read', totals: 'read', prune: 'write' },
-  callIndex: { write: 'write', events: 'read', calls: 'read', erase: 'write', trim: 'write', prune: 'write' },
+  callIndex: {
+    write: 'write',
+    events: 'read',
+    calls: 'read',
+    excess: 'read',
+    erase: 'write',
+    trim: 'write',
+    prune: 'write',
+  },
 }
 
 /** A call of a store method. */

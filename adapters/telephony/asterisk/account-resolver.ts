@@ -5,7 +5,7 @@ import type { Channel } from './switch-event.js'
 
 /** What is known about a leg when `accountOf` or `realmOf` is called. */
 export interface AsteriskFacts {
-  /** The leg: the channel's `Uniqueid`. */
+  /** The leg: the channel's `Uniqueid`; of what belongs to no call, the id of its event. */
   readonly callId: string
   /** The channel's name: `PJSIP/1001-0000002a`. */
   readonly channel: string
@@ -25,6 +25,13 @@ export interface AsteriskFacts {
   readonly extension: string | undefined
   /** The caller id number of the channel. */
   readonly callerNumber: string | undefined
+  /**
+   * The kind of an event that belongs to no call (`device_registered`, `queue_agent_login`, `sms`, …): `channel` is then the
+   * phone (`PJSIP/1001`), and there is neither a variable nor an account code, context or extension.
+   */
+  readonly hook?: string | undefined
+  /** The queue in which an agent logs in, pauses, or logs out. */
+  readonly queue?: string | undefined
   /** Returns a channel variable, if `channelvars` of `manager.conf` or `ari.conf` lists it. */
   readonly variable: (name: string) => string | undefined
 }

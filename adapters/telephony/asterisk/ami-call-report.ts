@@ -1,6 +1,6 @@
 /**
  * Translates the AMI messages that tell more of a call than its channels: transfers, parking, voicemail, queues, conferences,
- * keys.
+ * recordings, keys.
  */
 import { type CallDetails, definedDetails, type OptionalHook } from '../source/optional-hooks.js'
 import type { AmiMessage } from './ami-message.js'
@@ -49,6 +49,8 @@ export const REPORT_EVENTS: ReadonlySet<string> = new Set([
   ...Object.keys(PARKING),
   ...Object.keys(QUEUE),
   ...Object.keys(CONFERENCE),
+  'MixMonitorStart',
+  'MixMonitorStop',
 ])
 
 const VARIABLE = Buffer.from('\r\nVariable: ')
@@ -59,7 +61,9 @@ const RESULTS = [
 ] as const
 /** Set by `Queue()` when the call goes on in the dial plan. */
 const QUEUE_STATUS = 'QUEUESTATUS'
-const RESULT_NAMES = [...RESULTS.map(([name]) => name), QUEUE_STATUS].map((name) =>
+/** Set by `MixMonitor()`, just before its message. */
+const RECORDING_PATH = 'MIXMONITOR_FILENAME'
+const RESULT_NAMES = [...RESULTS.map(([name]) => name), QUEUE_STATUS, RECORDING_PATH].map((name) =>
   Buffer.from(`${name}\r\n`),
 )
 
@@ -75,6 +79,8 @@ export function parseVariable(message: AmiMessage, channel: Channel): Unstamped 
   const [variable, set] = [message.get('Variable'), message.get('Value')]
   if (variable === QUEUE_STATUS && set !== undefined)
     return { kind: 'noted', channel, notes: { queueStatus: set } }
+  if (variable === RECORDING_PATH && set !== undefined)
+    return { kind: 'noted', channel, notes: { recordingPath: set } }
   const result = RESULTS.find(([name, value]) => name === variable && value === set)
   return { kind: result?.[2] ?? 'variable_set', channel }
 }
@@ -101,6 +107,9 @@ export function parseAmiReport(message: AmiMessage, channelOf: ChannelOf): AmiRe
     const details = definedDetails({ name: message.get('Conference') })
     return reported({ hook: conferenceHook, channel, details, bridgeId: message.get('BridgeUniqueid') })
   }
+  if (event === 'MixMonitorStart') return { kind: 'recorded', channelId: channel.id, isBegin: true }
+  if (event === 'MixMonitorStop')
+    return { kind: 'recorded', channelId: channel.id, isBegin: false, reason: 'stopped' }
   if (event === 'MessageWaiting') {
     const mailbox = message.get('Mailbox')
     return mailbox === undefined ? undefined : { kind: 'noted', channel, notes: { mailbox } }

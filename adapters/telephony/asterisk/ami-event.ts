@@ -1,6 +1,7 @@
 /** Translates AMI messages into switch events. */
 import { parseAmiReport, parseVariable, REPORT_EVENTS } from './ami-call-report.js'
 import { type AmiMessage, unescapeC } from './ami-message.js'
+import { parseAmiStandalone, STANDALONE_EVENTS } from './standalone-report.js'
 import { type Bridge, type Channel, DOWN, type ListedChannel, type SwitchEvent } from './switch-event.js'
 
 /** The events that the mapping uses; nearly all others (`Newexten`, `CEL`, …) are skipped unparsed. */
@@ -28,7 +29,7 @@ export const DIAL_PLAN_STEP = 'Newexten'
 
 /** Whether events of this name are used. */
 export function isRelevantEvent(event: string): boolean {
-  return RELEVANT.has(event) || REPORT_EVENTS.has(event)
+  return RELEVANT.has(event) || REPORT_EVENTS.has(event) || STANDALONE_EVENTS.has(event)
 }
 
 /** Returns when the switch sent a message, Unix milliseconds; `undefined` without `timestampevents = yes` in `manager.conf`. */
@@ -50,6 +51,10 @@ export function parseAmiEvent(message: AmiMessage, nowMs: number): SwitchEvent |
   if (REPORT_EVENTS.has(message.event)) {
     const report = parseAmiReport(message, (prefix) => channelOf(message, prefix))
     return typeof report === 'object' ? { ...report, atMs } : report
+  }
+  if (STANDALONE_EVENTS.has(message.event)) {
+    const report = parseAmiStandalone(message)
+    return typeof report === 'object' ? { kind: 'standalone', atMs, report } : report
   }
   const isDial = message.event.startsWith('Dial')
   const channel = channelOf(message, isDial ? 'Dest' : '')

@@ -36,7 +36,7 @@ export interface AsteriskAmiOptions extends SourceOptions, LegOptions, OpenLegsO
   readonly secret: string
   /**
    * The event classes to subscribe to. Default 'call,dialplan,agent', which contain all events that are needed: without
-   * 'agent' if no hook of a queue is selected, with 'dtmf' if `channel_dtmf` is. 'call' alone is half of the stream; then
+   * 'agent' if no hook of a queue is selected, with 'dtmf' if `channel_dtmf` is, with 'system' if one of a device is. 'call' alone is half of the stream; then
    * a variable that the dial plan sets is known only with the next event of the call.
    */
   readonly eventMask?: string | undefined
@@ -171,7 +171,9 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
 /** Returns the event classes of these hooks beside those of a leg. */
 function classesFor(optionalHooks: readonly OptionalHook[]): readonly string[] {
   const classes: string[] = []
-  if (optionalHooks.some((hook) => hook.startsWith('queue_'))) classes.push('agent')
+  // A call that a queue dials is not missed.
+  if (optionalHooks.some((hook) => hook.startsWith('queue_') || hook === 'missed_call')) classes.push('agent')
   if (optionalHooks.includes('channel_dtmf')) classes.push('dtmf')
+  if (optionalHooks.some((hook) => hook.startsWith('device_'))) classes.push('system')
   return classes
 }

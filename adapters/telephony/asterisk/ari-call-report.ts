@@ -1,6 +1,6 @@
-/** Translates the ARI events that tell more of a call than its channels: transfers, keys, voicemail. */
+/** Translates the ARI events that tell more of a call than its channels: transfers, keys, voicemail, recordings. */
 import { definedDetails } from '../source/optional-hooks.js'
-import type { CallReport, Channel } from './switch-event.js'
+import type { CallReport, Channel, SwitchEvent } from './switch-event.js'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -12,6 +12,13 @@ export const REPORT_TYPES: ReadonlySet<string> = new Set([
   'BridgeAttendedTransfer',
   'BridgeBlindTransfer',
   'ChannelDtmfReceived',
+])
+
+/** The events that `parseAriRecording` uses. */
+export const RECORDING_TYPES: ReadonlySet<string> = new Set([
+  'RecordingFailed',
+  'RecordingFinished',
+  'RecordingStarted',
 ])
 
 /** Whether a variable tells that no destination of a `Dial()` was called. */
@@ -27,6 +34,28 @@ export function mailboxOfMessage(event: Json): { readonly mailbox?: string } | u
   const [mailbox = ''] = (textOf(dialplan.app_data) ?? '').split(/[&,]/, 1)
   return dialplan.app_name === 'VoiceMail' && mailbox !== '' ? { mailbox } : {}
 }
+
+/** Parses an event of `RECORDING_TYPES`; a string: why it cannot be parsed. Recordings of bridges belong to no channel. */
+export function parseAriRecording(type: string, event: Json, atMs: number): SwitchEvent | string | undefined {
+  const recording = objectOf(event.recording)
+  const [name, format, target] = [
+    textOf(recording.name),
+    textOf(recording.format),
+    textOf(recording.target_uri),
+  ]
+  if (name === undefined || target === undefined) return 'no recording'
+  if (!target.startsWith(CHANNEL_TARGET)) return undefined
+  return {
+    kind: 'recorded',
+    atMs,
+    channelId: target.slice(CHANNEL_TARGET.length),
+    isBegin: type === 'RecordingStarted',
+    path: format === undefined ? name : `${name}.${format}`,
+    reason: type === 'RecordingFailed' ? 'failed' : undefined,
+  }
+}
+
+const CHANNEL_TARGET = 'channel:'
 
 /** Parses an event of `REPORT_TYPES`; a string: why it cannot be parsed; empty: it yields nothing. */
 export function parseAriReport(

@@ -1,5 +1,13 @@
 /** Translates text frames and lists of ARI into switch events. */
-import { isNotDialled, mailboxOfMessage, parseAriReport, REPORT_TYPES } from './ari-call-report.js'
+import {
+  isNotDialled,
+  mailboxOfMessage,
+  parseAriRecording,
+  parseAriReport,
+  RECORDING_TYPES,
+  REPORT_TYPES,
+} from './ari-call-report.js'
+import { parseAriStandalone, STANDALONE_TYPES } from './standalone-report.js'
 import {
   type Bridge,
   BUSY,
@@ -32,6 +40,8 @@ const RELEVANT: ReadonlySet<string> = new Set([
   'ChannelUnhold',
   'Dial',
   ...REPORT_TYPES,
+  ...RECORDING_TYPES,
+  ...STANDALONE_TYPES,
 ])
 
 /** The channel states that the mapping uses, by their ARI names. */
@@ -79,6 +89,16 @@ export function parseAriEvent(frame: string, nowMs: number): AriParseResult {
   if (type === 'ApplicationReplaced') return { isReplaced: true }
   const atMs = timeOf(event.timestamp) ?? nowMs
   if (REPORT_TYPES.has(type)) return reportOf(type, event, atMs)
+  if (STANDALONE_TYPES.has(type)) {
+    const report = parseAriStandalone(type, event)
+    if (typeof report === 'string') return { malformed: `${type}: ${report}` }
+    return report && { event: { kind: 'standalone', atMs, report } }
+  }
+  if (RECORDING_TYPES.has(type)) {
+    const recorded = parseAriRecording(type, event, atMs)
+    if (typeof recorded === 'string') return { malformed: `${type}: ${recorded}` }
+    return recorded && { event: recorded }
+  }
   const channel = channelOf(type === 'Dial' ? event.peer : event.channel)
   if (!channel && type === VARIABLE_SET) return undefined
   if (!channel) return { malformed: `${type}: no ${type === 'Dial' ? 'peer' : 'channel'}` }
@@ -215,7 +235,8 @@ function bridgeOf(value: unknown): Bridge | undefined {
   const isHolding = bridge.bridge_class === 'parking' || bridge.technology === 'holding_bridge'
   const kind = isHolding ? 'hold' : bridge.bridge_class === 'base' ? 'conference' : 'talk'
   const name = textOf(bridge.name)
-  return name === undefined ? { id, kind } : { id, kind, name }
+  const isConfBridge = bridge.creator === 'ConfBridge' ? ({ isConfBridge: true } as const) : {}
+  return name === undefined ? { id, kind } : { id, kind, name, ...isConfBridge }
 }
 
 function withTechCause<T extends SwitchEvent>(switchEvent: T, event: Json): T {

@@ -1,5 +1,5 @@
 /**
- * What the switch reports of a call beyond its channels: transfers, parking, voicemail, queues and keys; and missed calls,
+ * What the switch reports of a call beyond its channels: transfers, parking, voicemail, queues, recordings and keys; and missed calls,
  * which follow from the legs. Decides which events that yields; the leg's own events are left to the mapping.
  */
 import type { PendingEvent } from '../source/mapped-events.js'
@@ -15,7 +15,7 @@ import type { ChannelRegistry } from './channel-registry.js'
 import { buildEvent, type EventContext } from './event-builder.js'
 import type { CallNotes, Leg } from './leg.js'
 import { agentDetails, createQueueCalls } from './queue-calls.js'
-import type { CallReport } from './switch-event.js'
+import type { CallReport, SwitchEvent } from './switch-event.js'
 
 /** Dependencies on the mapping. */
 interface CallReporterDeps {
@@ -29,12 +29,26 @@ interface CallReporterDeps {
   readonly membersOf: (bridgeId: string) => Iterable<Leg>
 }
 
+type RecordingEvent = Extract<SwitchEvent, { kind: 'recorded' }>
+
+/** Maximum number of recordings of a leg at the same time; above it the oldest is forgotten. */
+const MAX_RECORDINGS = 100
+
+/** The hooks for which every event of a queue is needed: why a caller has left, and which calls a queue dials. */
+const NEED_QUEUES: readonly OptionalHook[] = ['queue_leave', 'missed_call']
+
 /** Builds the events of reports. */
 interface CallReporter {
   /** Adds the events of reports whose hooks are selected. */
   add(reports: readonly CallReport[], atMs: number): void
   /** Notes what a later event needs. */
   note(leg: Leg, notes: Partial<CallNotes> & { readonly queueStatus?: string }): void
+  /** Whether the next step of the dial plan of a leg tells why it has left a queue. */
+  isStepNeeded(id: string): boolean
+  /** Handles the next step of the dial plan: a caller who left a queue without a status has pressed a key. */
+  onStep(leg: Leg): void
+  /** Handles the begin or the end of a recording. */
+  onRecorded(event: RecordingEvent): void
   /** Handles a voicemail message that the caller has left. */
   onMessageLeft(leg: Leg, mailbox: string | undefined, atMs: number): void
   /** Notes that a leg dials another. */
@@ -94,11 +108,13 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     const details = complete(leg, report)
     const { agentCallId, otherLegCallId: _, ...others } = details
     if (hook === 'queue_join') leg.notes.abandonedAfterSeconds = undefined
-    const isBehindLocal = agentCallId !== undefined && legs.get(agentCallId)?.isInternal === true
+    if (hook === 'queue_join' || hook === 'queue_leave') leg.notes.isInQueue = hook === 'queue_join'
+    const agent = agentCallId === undefined ? undefined : legs.get(agentCallId)
+    const isUndialled = agent !== undefined && (agent.isInternal || agent.diallerId === undefined)
     if (hook === 'queue_agent_answer') queues.flushLeave(leg, 'answered', details.waitingSeconds)
     if (hook === 'queue_leave') queues.left({ leg, details, atMs })
-    else if (hook === 'queue_agent_offer' && isBehindLocal)
-      queues.offered({ leg, details: others, atMs }, agentCallId)
+    else if (hook === 'queue_agent_offer' && isUndialled)
+      queues.offered({ leg, details: others, atMs }, agent.id)
     else if (hooks.has(hook)) add(leg, hook, details, atMs)
   }
 
@@ -111,12 +127,23 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     add(leg, 'parking', definedDetails({ ...details, parkingSlot }), atMs)
   }
 
+  const endRecording = (
+    leg: Leg,
+    { path, startedMs }: { readonly path: string | undefined; readonly startedMs: number | undefined },
+    reason: string | undefined,
+    atMs: number,
+  ): void => {
+    if (!hooks.has('recording_ready')) return
+    const durationMs = startedMs === undefined ? undefined : Math.max(0, Math.round(atMs - startedMs))
+    add(leg, 'recording_ready', definedDetails({ path, durationMs, reason }), atMs)
+  }
+
   return {
     add(reports, atMs) {
       for (const report of reports) {
         const { hook, channel } = report
         const isOfQueue = hook.startsWith('queue_')
-        const isNeeded = hooks.has(hook) || (isOfQueue && hooks.has('queue_leave'))
+        const isNeeded = hooks.has(hook) || (isOfQueue && NEED_QUEUES.some((needing) => hooks.has(needing)))
         const leg = isNeeded ? legs.track(channel, atMs, 'updated') : undefined
         // The keys of a phone pass through the Local channels behind it.
         const reportedPhone = leg && (hook === 'channel_dtmf' && leg.isInternal ? undefined : phoneOf(leg))
@@ -136,6 +163,28 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       Object.assign(phone.notes, notes)
       if (queueStatus !== undefined) queues.onStatus(phone, queueStatus)
     },
+    isStepNeeded: queues.isLeaving,
+    onStep: (leg) => queues.flushLeave(leg, 'key'),
+    onRecorded({ channelId, isBegin, path, reason, atMs }) {
+      const leg = legs.get(channelId)
+      const phone = leg && phoneOf(leg)
+      if (!phone) return
+      advance(phone, atMs)
+      const { notes } = phone
+      if (isBegin) {
+        const started = { path: path ?? notes.recordingPath, startedMs: atMs }
+        notes.recordingPath = undefined
+        if (notes.recordings.push(started) > MAX_RECORDINGS) notes.recordings.shift()
+        if (hooks.has('recording_started'))
+          add(phone, 'recording_started', definedDetails({ path: started.path }), atMs)
+        return
+      }
+      const index =
+        path === undefined ? 0 : notes.recordings.findIndex((recording) => recording.path === path)
+      const [ended] = index < 0 ? [] : notes.recordings.splice(index, 1)
+      const isByPhone = reason !== 'failed' && phone.hasRequestedHangup
+      endRecording(phone, ended ?? { path, startedMs: undefined }, isByPhone ? 'hangup' : reason, atMs)
+    },
     onMessageLeft(leg, mailbox, atMs) {
       const phone = phoneOf(leg)
       if (!phone) return
@@ -149,14 +198,16 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     },
     beforeEvent: (leg) => queues.flushLeave(leg),
     onDialled(caller, called, atMs) {
-      if (!called.isInternal && caller.isInternal) {
+      if (!called.isInternal && (caller.isInternal || queues.isOffered(called.id))) {
         advance(called, atMs)
         queues.onDialled(caller, called)
       }
       // A dialled number beside the endpoint: the endpoint is a trunk.
       if (called.isInternal || called.dialledNumber !== undefined) return
       const phone = phoneOf(caller)
-      if (phone) phone.notes.hasDialledPhone = true
+      // A queue dials agents for a caller, who called none of them.
+      if (phone && !phone.notes.isInQueue && phone.channel.application !== 'Queue')
+        phone.notes.hasDialledPhone = true
     },
     onBridged(leg, other, atMs) {
       if (leg.notes.timedOutSlot === undefined || leg.isInternal) return
@@ -167,6 +218,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       queues.flushLeave(leg, leg.notes.abandonedAfterSeconds === undefined ? undefined : 'abandoned')
       queues.onEnd(leg)
       leaveSlot(leg, { eventName: 'PARK_ABANDONED' }, atMs)
+      for (const recording of leg.notes.recordings.splice(0)) endRecording(leg, recording, 'hangup', atMs)
       if (!hooks.has('missed_call') || !isMissed(leg)) return
       const occurrence = { hook: 'missed_call', atMs, key: '' } as const
       const event: PendingEvent = buildEvent(leg, occurrence, contextOf(leg))

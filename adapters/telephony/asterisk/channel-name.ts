@@ -50,6 +50,12 @@ export function parseChannelName(name: string): ChannelName {
   return { technology, endpoint, otherHalf: `${name.slice(0, -1)}${half}` }
 }
 
+/** Parses the name of a phone without a channel: `PJSIP/1001`, `Local/1003@agents/n`. */
+export function parseDevice(device: string): Pick<ChannelName, 'technology' | 'endpoint'> {
+  const slash = device.indexOf('/')
+  return { technology: device.slice(0, Math.max(0, slash)), endpoint: device.slice(slash + 1) }
+}
+
 /** Whether a channel has no phone. `DAHDI/pseudo` mixes the audio of a conference. */
 export function isInternalChannel({ technology, endpoint }: ChannelName): boolean {
   return INTERNAL.has(technology) || (technology === 'DAHDI' && endpoint.startsWith('pseudo'))

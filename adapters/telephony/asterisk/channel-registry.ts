@@ -24,7 +24,8 @@ import {
   openLeg,
   partiesOf,
 } from './leg.js'
-import type { Channel, SwitchEvent } from './switch-event.js'
+import { buildStandalone, standaloneFacts } from './standalone-report.js'
+import type { Channel, StandaloneReport, SwitchEvent } from './switch-event.js'
 
 /** Options of a mapping. */
 export interface MappingOptions {
@@ -59,6 +60,8 @@ export interface ChannelRegistry {
   fixParties(leg: Leg): void
   /** Adds an event to the batch. */
   addEvent(leg: Leg, event: PendingEvent): void
+  /** Adds an event that belongs to no leg. */
+  addStandalone(report: StandaloneReport, atMs: number): void
   /** Adds a problem to the batch. */
   addProblem(problem: Problem): void
   /** Adds the last event of a leg to the batch and removes the leg. */
@@ -204,6 +207,8 @@ export function createChannelRegistry(
         const direction = leg.isDirectionKnown ? undefined : directionOf(channel, false)
         if (direction !== undefined) decide(leg, direction)
       } else {
+        // The channel in which the dial plan handles text messages; it is no call.
+        if (channel.name.startsWith('Message/')) return undefined
         const endedLeg = ended.get(channel.id)
         if (endedLeg && !isBegin && !isLater(endedLeg)) return undefined
         if (kind === 'hung_up') {
@@ -260,6 +265,27 @@ export function createChannelRegistry(
     addEvent(leg, event) {
       beforeEvent(leg)
       updates.push({ callId: leg.id, accountId: leg.accountId, events: [event], isEnded: false })
+    },
+    addStandalone(report, atMs) {
+      const { id: callId } = report
+      const facts = standaloneFacts(report)
+      const ask = (name: string, callback: ((asked: AsteriskFacts) => unknown) | undefined) => {
+        try {
+          const text = toText(callback?.(facts))
+          if (text !== '') return text
+          problems.push({ kind: 'callback_failed', message: `${name} returned no string`, callId })
+        } catch (thrown) {
+          problems.push({
+            kind: 'callback_failed',
+            message: `${name} threw: ${sanitizeError(thrown)}`,
+            callId,
+          })
+        }
+        return undefined
+      }
+      const accountId = ask('accountOf', accountOf)
+      const event = buildStandalone(report, atMs, ask('realmOf', realmOf))
+      updates.push({ callId, accountId, events: [event], isEnded: true })
     },
     addProblem: (problem) => void problems.push(problem),
     closeLeg(leg, event) {

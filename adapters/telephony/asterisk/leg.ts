@@ -32,8 +32,14 @@ export interface CallNotes {
   hasDialledPhone: boolean
   /** Whether it left a voicemail message. */
   hasLeftMessage: boolean
+  /** The file of the recording that begins next, until it does. */
+  recordingPath: string | undefined
+  /** Its recordings that have not ended, oldest first. */
+  readonly recordings: { readonly path: string | undefined; readonly startedMs: number }[]
   /** The mailbox whose messages it changed last. */
   mailbox: string | undefined
+  /** Whether it waits in a queue, which dials agents for it. */
+  isInQueue: boolean
   /** How long it had waited in the queue that it left without an agent. */
   abandonedAfterSeconds: number | undefined
   /** The parking slot that it left when its time was over, until somebody answers it. */
@@ -178,7 +184,10 @@ export function openLeg(channel: Channel, atMs: number, isBegin: boolean): Leg {
     notes: {
       hasDialledPhone: false,
       hasLeftMessage: false,
+      recordingPath: undefined,
+      recordings: [],
       mailbox: undefined,
+      isInQueue: false,
       abandonedAfterSeconds: undefined,
       timedOutSlot: undefined,
     },

@@ -24,6 +24,7 @@
 import { joinOlderGroup } from '../source/call-group.js'
 import { EMPTY_BATCH, type MappedBatch } from '../source/mapped-events.js'
 import type { SavableLegs } from '../source/open-legs.js'
+import { definedDetails } from '../source/optional-hooks.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
 import { noteAnswerer } from './answerer.js'
 import { type BridgedLeg, createBridgeGraph } from './bridge-graph.js'
@@ -58,8 +59,8 @@ export interface Mapping {
   /** Maps one event of the switch. */
   map(event: SwitchEvent): MappedBatch
   /**
-   * Whether the account of an open leg is not known, or its `channel_create` not built: then its `variable_set` and
-   * `dial_plan_step` events are needed.
+   * Whether the account of an open leg is not known, its `channel_create` not built, or the reason why it has left a queue
+   * not known: then its `variable_set` and `dial_plan_step` events are needed.
    */
   isUnsettled(id: string): boolean
   /** Builds the `channel_create` of the legs that have waited for it since the last call, with what is known. */
@@ -106,6 +107,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     onReplaced: (leg, atMs) => endMissed(leg, atMs),
   })
   const { enter, leave, membersOf } = createBridgeGraph(legs)
+  const hooks: ReadonlySet<string> = new Set(options.optionalHooks)
   /** Bridges in early media, by the id of a leg that has not answered. */
   const earlyBridges = new Map<string, BridgedLeg[]>()
   let step = 0
@@ -152,11 +154,12 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     noteAnswerer(leg, isFree ? other : undefined)
   }
 
-  const isUnsettled = (id: string) => legs.isUnsettled(id) || (isListing && !legs.get(id))
+  const isUnsettled = (id: string) =>
+    legs.isUnsettled(id) || reporter.isStepNeeded(id) || (isListing && !legs.get(id))
 
   const reporter = createCallReporter({
     legs,
-    hooks: new Set(options.optionalHooks),
+    hooks,
     advance: (leg, atMs) => advance(leg, atMs, true),
     contextOf,
     membersOf,
@@ -236,6 +239,15 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       if (other) advance(other, atMs, true)
       onBridged(bridged, atMs)
     }
+  }
+
+  const reportConference = (
+    hook: 'conference_join' | 'conference_leave',
+    channel: Channel,
+    { id, name, isConfBridge }: Bridge,
+    atMs: number,
+  ): void => {
+    if (isConfBridge) reporter.add([{ hook, channel, details: definedDetails({ name }), bridgeId: id }], atMs)
   }
 
   /** Asterisk does not pair holds with resumes, so repetitions are ignored. */
@@ -327,6 +339,14 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
           return legs.takeBatch()
         }
       }
+      if (kind === 'standalone') {
+        if (hooks.has(event.report.hook)) legs.addStandalone(event.report, atMs)
+        return legs.takeBatch()
+      }
+      if (kind === 'recorded') {
+        reporter.onRecorded(event)
+        return legs.takeBatch()
+      }
       if (kind === 'reported') {
         reporter.add(event.reports, atMs)
         return legs.takeBatch()
@@ -344,10 +364,12 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       switch (kind) {
         case 'entered':
           onEntered(leg, event.bridge, atMs)
+          reportConference('conference_join', event.channel, event.bridge, atMs)
           break
         case 'left':
           leg.lastMoveStep = step
           if (leg.bridgeId === event.bridge.id) leave(leg)
+          reportConference('conference_leave', event.channel, event.bridge, atMs)
           break
         case 'held':
         case 'unheld':
@@ -358,6 +380,9 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
           break
         case 'noted':
           reporter.note(leg, event.notes)
+          break
+        case 'dial_plan_step':
+          reporter.onStep(leg)
           break
         case 'not_dialled':
           leg.hasNotDialled = leg.otherLegId === undefined

@@ -1,10 +1,10 @@
 /**
  * Callers in the queues of Asterisk: what a message of a queue leaves open is added from the messages that follow it.
  *
- * - Why a caller left follows its leaving: AgentConnect, the variable QUEUESTATUS, or the hangup. So `queue_leave` is held
- *   until one of them, or another event of the caller.
- * - The phone of an agent who is a Local channel is dialled after the offer. So `queue_agent_offer` is held until then, or
- *   until that channel or the caller ends.
+ * - Why a caller left follows its leaving: AgentConnect, the variable QUEUESTATUS, the next step of the dial plan without that
+ *   variable, to which a key leads, or the hangup. So `queue_leave` is held until one of them, or another event of the caller.
+ * - The phone of an agent is dialled after the offer, and its number is known then. So `queue_agent_offer` is held until then,
+ *   or until the channel of the agent or the caller ends.
  */
 import type { CallDetails } from '../source/optional-hooks.js'
 import type { ChannelRegistry } from './channel-registry.js'
@@ -42,13 +42,17 @@ interface QueueCalls {
    * @param reason `undefined`: it is not known, and another event of the caller follows
    */
   flushLeave(leg: Leg, reason?: LeaveReason, waitingSeconds?: number): void
+  /** Whether the leaving of this caller is held. */
+  isLeaving(id: string): boolean
   /** The variable QUEUESTATUS of a caller is set. */
   onStatus(leg: Leg, status: string): void
-  /** A caller is offered to an agent, who is a half of a Local channel. */
-  offered(held: HeldEvent, halfId: string): void
-  /** A half of a Local channel dials a phone. */
+  /** A caller is offered to an agent: a phone, or a half of a Local channel. */
+  offered(held: HeldEvent, agentId: string): void
+  /** Whether an offer to this phone is held. */
+  isOffered(id: string): boolean
+  /** A queue, or a half of a Local channel, dials a phone. */
   onDialled(caller: Leg, phone: Leg): void
-  /** A leg ends: a caller, or a half of a Local channel. */
+  /** A leg ends: a caller, or an agent. */
   onEnd(leg: Leg): void
 }
 
@@ -66,13 +70,13 @@ const MAX_CHAIN = 8
 export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls {
   /** By the id of the caller. */
   const leaves = new Map<string, HeldEvent>()
-  /** By the id of the half of a Local channel that the queue dials. */
+  /** By the id of the channel that the queue dials. */
   const offers = new Map<string, HeldEvent>()
 
-  const flushOffer = (halfId: string, phone: Leg | undefined): void => {
-    const held = offers.get(halfId)
+  const flushOffer = (agentId: string, phone: Leg | undefined): void => {
+    const held = offers.get(agentId)
     if (!held) return
-    offers.delete(halfId)
+    offers.delete(agentId)
     if (legs.get(held.leg.id) !== held.leg) return
     const other = phone ? { agentCallId: phone.id, otherLegCallId: phone.id } : {}
     publish(held.leg, 'queue_agent_offer', { ...held.details, ...other, ...agentDetails(phone) }, held.atMs)
@@ -100,10 +104,13 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
       leaves.set(held.leg.id, held)
     },
     flushLeave,
+    isLeaving: (id) => leaves.has(id),
     onStatus: (leg, status) => flushLeave(leg, REASONS.get(status)),
-    offered: (held, halfId) => void offers.set(halfId, held),
+    offered: (held, agentId) => void offers.set(agentId, held),
+    isOffered: (id) => offers.has(id),
     onDialled(caller, phone) {
       if (offers.size === 0) return
+      flushOffer(phone.id, phone)
       let dialling: Leg | undefined = caller
       for (let hops = 0; dialling?.isInternal && hops < MAX_CHAIN; hops += 1) {
         const half = legs.otherHalf(dialling)
@@ -114,7 +121,7 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
     },
     onEnd(leg) {
       flushOffer(leg.id, undefined)
-      for (const [halfId, held] of offers) if (held.leg === leg) flushOffer(halfId, undefined)
+      for (const [agentId, held] of offers) if (held.leg === leg) flushOffer(agentId, undefined)
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Switch events: the common format of AMI and ARI messages, which the mapping takes. */
+import type { PendingEvent } from '../source/mapped-events.js'
 import type { CallDetails, OptionalHook } from '../source/optional-hooks.js'
 
 /** The channel states that the mapping uses: `AST_STATE_*` of Asterisk's `channelstate.h`. */
@@ -54,6 +55,8 @@ export interface Bridge {
   /** `talk`: two members hear each other, more are a conference. `conference`: created as one. `hold`: members hear music. */
   readonly kind: 'talk' | 'conference' | 'hold'
   readonly name?: string
+  /** Whether `ConfBridge()` created it; ARI only: AMI has messages of its own for who joins and leaves. */
+  readonly isConfBridge?: true
 }
 
 /** One event of an optional hook. */
@@ -64,6 +67,32 @@ export interface CallReport {
   readonly details: CallDetails
   /** The bridge of a conference. */
   readonly bridgeId?: string | undefined
+}
+
+/** An event of an optional hook that belongs to no channel. */
+export interface StandaloneReport {
+  readonly hook: OptionalHook
+  /** What the event is ordered by, as others are by their leg: the phone, or the id of a message. */
+  readonly id: string
+  /** The phone: `PJSIP/1001`, `Local/1003@agents/n`. */
+  readonly device: string
+  /** Distinguishes it from others of the same id, hook and time. */
+  readonly key: string
+  readonly fields: {
+    readonly [Key in
+      | 'agentId'
+      | 'agentNumber'
+      | 'body'
+      | 'contact'
+      | 'direction'
+      | 'from'
+      | 'fromRealm'
+      | 'queueId'
+      | 'reason'
+      | 'to'
+      | 'toRealm'
+      | 'username']?: PendingEvent[Key]
+  }
 }
 
 interface At {
@@ -112,11 +141,24 @@ export type SwitchEvent =
     })
   /** What the switch reports of the call beyond its channels; `channel` is that of the first report. */
   | (At & { readonly kind: 'reported'; readonly channel: Channel; readonly reports: readonly CallReport[] })
+  /** A recording of a channel begins or ends. */
+  | (At & {
+      readonly kind: 'recorded'
+      readonly channelId: string
+      readonly isBegin: boolean
+      /** Its file. Default at the begin: the one that was noted, at the end: that of the oldest recording. */
+      readonly path?: string | undefined
+      readonly reason?: 'stopped' | 'failed' | undefined
+    })
+  /** What the switch reports of a phone, an agent or a message, without a channel. */
+  | (At & { readonly kind: 'standalone'; readonly report: StandaloneReport })
   /** What later events of the channel need. */
   | (At & {
       readonly kind: 'noted'
       readonly channel: Channel
       readonly notes: {
+        /** The file of the recording that begins next. */
+        readonly recordingPath?: string
         /** The mailbox whose messages changed. */
         readonly mailbox?: string
         /** How long the caller had waited in the queue that it left without an agent. */

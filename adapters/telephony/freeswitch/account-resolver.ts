@@ -4,9 +4,12 @@ import type { EslEvent } from './event.js'
 
 /** The data of a leg at one of its events, as `accountOf` reads it. Values are the same in both event formats. */
 export interface FreeswitchFacts {
-  /** Name of the event at which the account is resolved: `CHANNEL_CREATE`, …; `sofia::register` and the like of a device. */
+  /**
+   * Name of the event at which the account is resolved: `CHANNEL_CREATE`, …; `sofia::register` and the like of a device,
+   * `callcenter::info` of an agent, `MESSAGE` of a text message.
+   */
   readonly event: string
-  /** The leg's current id; of a device, the Call-ID of its registration. */
+  /** The leg's current id; of what has no leg, the `callId` of its event: of a device, the Call-ID of its registration. */
   readonly uuid: string
   /** A header by its exact name: `Caller-Context`, `Channel-Name`, … An array is one string, `ARRAY::a|:b`. */
   header(name: string): string | undefined
@@ -58,7 +61,9 @@ export function accountFromSipHeader(name: string): FreeswitchAccountOf {
 
 /**
  * The account by SIP domain. For an inbound leg: the domain of the caller, else the domain that was called. For a leg
- * that the switch dials: the domain of the callee. For a device: that at which it is registered. Loopback legs have none.
+ * that the switch dials: the domain of the callee. For a device: that at which it is registered. For a text message: that
+ * of its sender, else of its recipient. For an agent of mod_callcenter: that of its name (`1007@acme.example`). Loopback
+ * legs have none.
  *
  * @param accounts account ids by domain, case-insensitive
  */
@@ -66,8 +71,13 @@ export function accountFromRealm(accounts: Readonly<Record<string, string>>): Fr
   const byRealm = new Map(Object.entries(accounts).map(([realm, id]) => [realm.trim().toLowerCase(), id]))
   const accountOfRealm = (realm: string | undefined) =>
     realm === undefined ? undefined : byRealm.get(realm.toLowerCase())
-  return ({ event, header }) => {
-    if (event.startsWith('sofia::')) return accountOfRealm(header('from-host') ?? header('host'))
+  return ({ header }) => {
+    if (header('Unique-ID') === undefined)
+      return (
+        accountOfRealm(
+          header('from-host') ?? header('host') ?? header('from_host') ?? realmOfUri(header('from')),
+        ) ?? accountOfRealm(header('to_host') ?? realmOfUri(header('to') ?? header('CC-Agent')))
+      )
     return header('Call-Direction') === 'inbound'
       ? (accountOfRealm(header('variable_sip_from_host')) ??
           accountOfRealm(header('variable_sip_to_host')) ??

@@ -6,7 +6,7 @@ import { type BridgedLeg, createBridgeLinks } from './bridge-links.js'
 import type { ChannelRegistry } from './channel-registry.js'
 import type { EslEvent } from './event.js'
 import { type BridgeFacts, buildBridgeEvent, markFoundByResync } from './event-builder.js'
-import { isLoopbackName, type Leg, readBridgedUs, readEventTimeUs } from './leg.js'
+import { isLoopbackName, type Leg, readBridgedUs, readEventTimeUs, readOriginatorUuid } from './leg.js'
 
 /** An event of a leg. */
 export interface LegEvent {
@@ -126,7 +126,7 @@ export function createBridges(registry: ChannelRegistry): Bridges {
         .flatMap(({ leg, other, sinceUs }) => connectFound(leg, other, sinceUs))
     },
     originatorOf(event) {
-      const uuid = event.header('Other-Leg-Unique-ID')
+      const uuid = readOriginatorUuid(event)
       let originator = legOf(uuid)
       const isPhone = !isLoopbackName(event.header('Channel-Name'))
       if (!originator)

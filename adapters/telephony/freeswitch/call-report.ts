@@ -1,29 +1,23 @@
 /**
  * Reads what the switch reports of a call beyond its channels: transfers (variables of the leg that transfers), parking
- * (`valet_park`), voicemail, queues (`mod_callcenter`), conferences, recordings and keys. Pure.
+ * (`valet_park`), voicemail, queues (`queue-report.ts`), conferences, recordings and keys. Pure.
  */
 
 import type { PendingEvent } from '../source/mapped-events.js'
 import {
   type CallDetails,
   definedDetails,
+  detailsKey,
   MISSED,
   type OptionalHook,
   partyDetails,
 } from '../source/optional-hooks.js'
+import { accountSubclasses, MESSAGE } from './account-events.js'
 import type { EslEvent } from './event.js'
 import { buildDetailEvent } from './event-builder.js'
 import { type Leg, readEventTimeUs } from './leg.js'
-import { registrationEvents } from './registration.js'
-
-/** One event of an optional hook, of the leg with the first of these ids that is open. */
-interface CallReport {
-  readonly hook: OptionalHook
-  readonly uuids: readonly string[]
-  readonly details: CallDetails
-  /** The time of a parking slot is over: the call goes on in the dial plan, and no event follows yet. */
-  readonly isTimeOut?: true
-}
+import { CALLCENTER, callcenterReports, FIFO, fifoReports } from './queue-report.js'
+import { type CallReport, countOf, idsOf } from './report.js'
 
 /** The transfer that a leg has requested. */
 interface Transfer {
@@ -36,24 +30,25 @@ interface Transfer {
   readonly transfereeId: string | undefined
 }
 
-const CALLCENTER = 'callcenter::info'
 const VALET_PARKING = 'valet_parking::info'
 const VOICEMAIL = 'vm::maintenance'
 const CONFERENCE = 'conference::maintenance'
 
-/** The subclasses of CUSTOM that a hook needs. A missed call is none if the caller left a message. */
-const SUBCLASSES: Partial<Record<OptionalHook, string>> = {
-  parking: VALET_PARKING,
-  voicemail_new: VOICEMAIL,
-  missed_call: VOICEMAIL,
-  queue_join: CALLCENTER,
-  queue_leave: CALLCENTER,
-  queue_agent_offer: CALLCENTER,
-  queue_agent_answer: CALLCENTER,
-  queue_agent_no_answer: CALLCENTER,
-  queue_agent_complete: CALLCENTER,
-  conference_join: CONFERENCE,
-  conference_leave: CONFERENCE,
+const QUEUES: readonly string[] = [CALLCENTER, FIFO]
+
+/** The subclasses of CUSTOM that a hook needs. What a caller left, or a queue dialled, is no missed call. */
+const SUBCLASSES: Partial<Record<OptionalHook, readonly string[]>> = {
+  parking: [VALET_PARKING],
+  voicemail_new: [VOICEMAIL],
+  missed_call: [VOICEMAIL, ...QUEUES],
+  queue_join: QUEUES,
+  queue_leave: QUEUES,
+  queue_agent_offer: QUEUES,
+  queue_agent_answer: QUEUES,
+  queue_agent_no_answer: QUEUES,
+  queue_agent_complete: QUEUES,
+  conference_join: [CONFERENCE],
+  conference_leave: [CONFERENCE],
 }
 
 /** The hooks that have an event of their own. */
@@ -61,13 +56,14 @@ const EVENT_HOOKS: ReadonlyMap<string, OptionalHook> = new Map([
   ['DTMF', 'channel_dtmf'],
   ['RECORD_START', 'recording_started'],
   ['RECORD_STOP', 'recording_ready'],
+  [MESSAGE, 'sms'],
 ])
 
 /** Returns the events that these hooks need, as arguments of the command `event`: behind CUSTOM all are subclasses. */
 export function reportEvents(hooks: readonly OptionalHook[]): readonly string[] {
   const subclasses = new Set([
     ...hooks.flatMap((hook) => SUBCLASSES[hook] ?? []),
-    ...registrationEvents(hooks),
+    ...accountSubclasses(hooks),
   ])
   return [
     ...[...EVENT_HOOKS].flatMap(([name, hook]) => (hooks.includes(hook) ? [name] : [])),
@@ -78,7 +74,7 @@ export function reportEvents(hooks: readonly OptionalHook[]): readonly string[] 
 /** Names of the events that `readReports` reads. */
 export const REPORT_EVENTS: readonly string[] = ['CUSTOM', ...EVENT_HOOKS.keys()]
 
-/** Whether an event of this name is a report; otherwise it only shows its leg. */
+/** Whether an event of this name is a report; otherwise it only shows its leg, if it has one. */
 export function isReport(name: string, hooks: ReadonlySet<string>): boolean {
   return name === 'CUSTOM' || hooks.has(EVENT_HOOKS.get(name) ?? '')
 }
@@ -96,7 +92,9 @@ export function readReports(
   if (event.name !== 'CUSTOM') return recordingReports(event)
   switch (event.header('Event-Subclass')) {
     case CALLCENTER:
-      return queueReports(event)
+      return callcenterReports(event)
+    case FIFO:
+      return fifoReports(event)
     case VALET_PARKING:
       return parkingReports(event, parkedSlot)
     case VOICEMAIL:
@@ -203,72 +201,6 @@ function voicemailReport(event: EslEvent): CallReport {
   return { hook: 'voicemail_new', uuids, details }
 }
 
-const CANCEL_REASONS: Readonly<Record<string, CallDetails['queueLeaveReason']>> = {
-  BREAK_OUT: 'abandoned',
-  TIMEOUT: 'timeout',
-  NO_AGENT_TIMEOUT: 'no_agent',
-  EXIT_WITH_KEY: 'key',
-}
-
-/** Causes of an agent's leg whose agent had no time to answer. */
-const NOT_MISSED: ReadonlySet<string> = new Set(['ORIGINATOR_CANCEL', 'LOSE_RACE', 'PICKED_OFF'])
-
-/** The time between two times of the event, in whole seconds of the Unix epoch; `undefined`: one of them is absent. */
-function secondsBetween(event: EslEvent, fromName: string, toName: string): number | undefined {
-  const [from, to] = [countOf(event.header(fromName)), countOf(event.header(toName))]
-  return from === undefined || to === undefined ? undefined : Math.max(0, to - from)
-}
-
-function queueReports(event: EslEvent): readonly CallReport[] {
-  const uuids = idsOf(event.header('CC-Member-Session-UUID'))
-  const queueId = event.header('CC-Queue')
-  const agentId = event.header('CC-Agent')
-  const waitedUntil = (name: string) => secondsBetween(event, 'CC-Member-Joined-Time', name)
-  const report = (hook: OptionalHook, details: Parameters<typeof definedDetails>[0] = {}): CallReport => ({
-    hook,
-    uuids,
-    details: definedDetails({ queueId, ...details }),
-  })
-  switch (event.header('CC-Action')) {
-    case 'member-queue-start':
-      return [report('queue_join')]
-    case 'agent-offering':
-      return [report('queue_agent_offer', { agentId })]
-    case 'bridge-agent-start': {
-      const waitingSeconds = waitedUntil('CC-Agent-Answered-Time')
-      const agentCallId = event.header('CC-Agent-UUID')
-      return [
-        report('queue_leave', { queueLeaveReason: 'answered', waitingSeconds }),
-        report('queue_agent_answer', { agentId, agentCallId, otherLegCallId: agentCallId, waitingSeconds }),
-      ]
-    }
-    case 'bridge-agent-fail': {
-      // The caller left first, or another agent answered.
-      if (NOT_MISSED.has(event.header('CC-Hangup-Cause') ?? '')) return []
-      const seconds = secondsBetween(event, 'CC-Agent-Called-Time', 'CC-Agent-Aborted-Time')
-      const ringingMs = seconds === undefined ? undefined : seconds * 1000
-      return [report('queue_agent_no_answer', { agentId, ringingMs })]
-    }
-    case 'bridge-agent-end': {
-      const agentUuid = event.header('CC-Agent-UUID')
-      const waitingSeconds = waitedUntil('CC-Agent-Answered-Time')
-      const talkingSeconds = secondsBetween(event, 'CC-Agent-Answered-Time', 'CC-Bridge-Terminated-Time')
-      const leg = { agentId, agentCallId: agentUuid, otherLegCallId: agentUuid }
-      return [report('queue_agent_complete', { ...leg, waitingSeconds, talkingSeconds })]
-    }
-    case 'member-queue-end': {
-      // Of an answered caller it comes only when the conversation is over.
-      if (event.header('CC-Cause') !== 'Cancel') return []
-      const queueLeaveReason = CANCEL_REASONS[event.header('CC-Cancel-Reason') ?? '']
-      return [
-        report('queue_leave', { queueLeaveReason, waitingSeconds: waitedUntil('CC-Member-Leaving-Time') }),
-      ]
-    }
-    default:
-      return []
-  }
-}
-
 /** Reads the transfer that a leg has requested by REFER, from its last events. */
 export function readTransfer(leg: Leg, event: EslEvent): Transfer | undefined {
   const key = event.header('variable_transfer_to')
@@ -283,9 +215,15 @@ export function readTransfer(leg: Leg, event: EslEvent): Transfer | undefined {
 }
 
 /** Builds the event of a report. */
-export function buildReportEvent(leg: Leg, { hook, details }: CallReport, event: EslEvent): PendingEvent {
+export function buildReportEvent(
+  leg: Leg,
+  hook: OptionalHook,
+  details: CallDetails,
+  event: EslEvent,
+): PendingEvent {
   const atUs = readEventTimeUs(event)
-  const key = event.header('Event-Sequence') ?? atUs
+  // One event of the switch may be about several agents.
+  const key = `${event.header('Event-Sequence') ?? atUs}/${detailsKey(details)}`
   const built = buildDetailEvent(leg, hook, key, atUs, details)
   return hook === 'voicemail_new' ? { ...partyDetails(built), ...built } : built
 }
@@ -299,12 +237,4 @@ export function buildMissedCall(leg: Leg, event: EslEvent): PendingEvent | undef
   if (answeredUs > 0 && notes.wasBridged) return undefined
   const built = buildDetailEvent(leg, 'missed_call', '', readEventTimeUs(event), MISSED)
   return { ...partyDetails(built), ...built }
-}
-
-function idsOf(...ids: readonly (string | undefined)[]): readonly string[] {
-  return ids.filter((id) => id !== undefined)
-}
-
-function countOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined
 }

@@ -17,6 +17,8 @@ export interface EslEvent {
   value(name: string): EventValue | undefined
   /** A time in microseconds since the Unix epoch, or a number of them; 0: none. */
   microseconds(name: string): number
+  /** The text behind the headers: that of a message. */
+  body(): string | undefined
   /** Calls `visit` for every header with this prefix, with the name after the prefix. */
   forEach(prefix: string, visit: (name: string, value: EventValue) => void): void
 }
@@ -37,34 +39,52 @@ export function parseEvent(format: EventFormat, body: Buffer): EslEvent | undefi
 /** Parses a JSON object of strings and arrays of strings. */
 function parseJsonEvent(text: string): EslEvent | undefined {
   try {
-    return eventFromJson(JSON.parse(text))
+    return eventFromJson(JSON.parse(text), (prefix) => findJsonNames(text, prefix))
   } catch {
     return undefined
   }
 }
 
-/** Reads an event from the value of its JSON text; `undefined`: it is not an event. */
-export function eventFromJson(value: unknown): EslEvent | undefined {
-  return typeof value === 'object' && value !== null ? createEvent(value, readJsonValue) : undefined
+/**
+ * Reads an event from the value of its JSON text; `undefined`: it is not an event.
+ *
+ * @param findNames finds the names with a prefix in the text. Default: the names of `value` are read
+ */
+export function eventFromJson(value: unknown, findNames?: FindNames): EslEvent | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  return createEvent(value, { read: readJsonValue, readBody: (read) => read('_body'), findNames })
 }
 
 /** Parses lines with URL-encoded values. Text after an empty line is the event's body. */
 function parsePlainEvent(text: string): EslEvent | undefined {
   const end = text.indexOf('\n\n')
   if (end < 0) return undefined
+  const head = text.slice(0, end)
   const headers: Record<string, string> = Object.create(null)
-  for (const line of text.slice(0, end).split('\n')) {
+  for (const line of head.split('\n')) {
     const colon = line.indexOf(': ')
     if (colon >= 0) headers[line.slice(0, colon)] = line.slice(colon + 2)
   }
-  return createEvent(headers, (value) => splitArray(decodeUrlValue(value as string)))
+  return createEvent(headers, {
+    read: (value) => splitArray(decodeUrlValue(value as string)),
+    readBody: () => (text.length === end + 2 ? undefined : detachSubstring(text.slice(end + 2))),
+    findNames: (prefix) => findPlainNames(head, prefix),
+  })
 }
 
-/** @param read decodes a value of `headers`; only those that somebody reads are decoded */
-function createEvent(
-  headers: object,
-  read: (value: unknown) => EventValue | undefined,
-): EslEvent | undefined {
+/** Finds names with a prefix in the text of an event, perhaps more than once, or others too; `undefined`: it cannot. */
+type FindNames = (prefix: string) => readonly string[] | undefined
+
+/** How the headers of a format are read. */
+interface HeaderReader {
+  /** Decodes a value; only those that somebody reads are decoded. */
+  readonly read: (value: unknown) => EventValue | undefined
+  /** Returns the body; its argument reads a header. */
+  readonly readBody: (header: (name: string) => string | undefined) => string | undefined
+  readonly findNames: FindNames | undefined
+}
+
+function createEvent(headers: object, { read, readBody, findNames }: HeaderReader): EslEvent | undefined {
   const values = headers as Readonly<Record<string, unknown>>
   const value = (name: string) => (Object.hasOwn(values, name) ? read(values[name]) : undefined)
   const header = (name: string) => {
@@ -82,13 +102,36 @@ function createEvent(
       const number = /^\d+$/.test(text) ? Number(text) : 0
       return Number.isSafeInteger(number) ? number : 0
     },
+    body: () => readBody(header),
     forEach(prefix, visit) {
-      for (const name of Object.keys(values)) {
+      // To read all names of an event takes half as long as to parse it.
+      for (const name of findNames?.(prefix) ?? Object.keys(values)) {
         const found = name.startsWith(prefix) ? value(name) : undefined
         if (found !== undefined) visit(detachSubstring(name.slice(prefix.length).toWellFormed()), found)
       }
     },
   }
+}
+
+/** Finds names in JSON; `undefined` where one, or a value with such a text, has an escape. */
+function findJsonNames(text: string, prefix: string): readonly string[] | undefined {
+  const names: string[] = []
+  const start = `"${prefix}`
+  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length)) {
+    const name = text.slice(at + 1, text.indexOf('"', at + start.length))
+    if (name.includes('\\')) return undefined
+    names.push(name)
+  }
+  return names
+}
+
+function findPlainNames(head: string, prefix: string): readonly string[] {
+  const names: string[] = []
+  const start = `\n${prefix}`
+  if (head.startsWith(prefix)) names.push(head.slice(0, head.indexOf(': ')))
+  for (let at = head.indexOf(start); at >= 0; at = head.indexOf(start, at + start.length))
+    names.push(head.slice(at + 1, head.indexOf(': ', at)))
+  return names
 }
 
 function readJsonValue(value: unknown): EventValue | undefined {

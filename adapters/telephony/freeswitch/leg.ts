@@ -70,6 +70,10 @@ interface CallNotes {
   timedOutSlot: string | undefined
   /** The key of its last transfer. */
   transferKey: string | undefined
+  /** Since when it waits in a queue, microseconds; 0: it does not. */
+  queuedUs: number
+  /** How long it has waited in the queue that it left last. */
+  waitedSeconds: number | undefined
 }
 
 /** What a leg is bridged with now. */
@@ -138,6 +142,16 @@ export function readBridgedUs(event: EslEvent): number {
 }
 
 /**
+ * The current id of the leg for which a leg is dialled. An agent of a queue is dialled by the queue, which names the caller
+ * in a variable (mod_callcenter, mod_fifo).
+ */
+export function readOriginatorUuid(event: EslEvent): string | undefined {
+  const uuid = event.header('Other-Leg-Unique-ID')
+  if (uuid !== undefined || event.header('Call-Direction') !== 'outbound') return uuid
+  return event.header('variable_cc_member_session_uuid') ?? event.header('variable_fifo_bridge_uuid')
+}
+
+/**
  * The leg that an event describes.
  *
  * @param origin the leg that originated it, or the other half of its loopback pair, where that is open
@@ -190,6 +204,8 @@ export function openLeg(
       parkedSlot: undefined,
       timedOutSlot: undefined,
       transferKey: undefined,
+      queuedUs: 0,
+      waitedSeconds: undefined,
     },
   }
 }

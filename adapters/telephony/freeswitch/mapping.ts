@@ -24,10 +24,11 @@ import {
   type Problem,
 } from '../source/mapped-events.js'
 import type { SavableLegs } from '../source/open-legs.js'
-import { definedDetails } from '../source/optional-hooks.js'
+import { type CallDetails, definedDetails } from '../source/optional-hooks.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
+import { createAccountEvents } from './account-events.js'
 import type { FreeswitchAccountOf } from './account-resolver.js'
-import { noteAnswerer } from './answerer.js'
+import { noteAnswerer, partyOf } from './answerer.js'
 import { type Bridges, createBridges, type FoundBridge, type LegEvent } from './bridges.js'
 import { buildMissedCall, buildReportEvent, isReport, readReports, readTransfer } from './call-report.js'
 import { createChannelRegistry } from './channel-registry.js'
@@ -45,9 +46,16 @@ import {
 } from './event-builder.js'
 import { readHangup } from './hangup.js'
 import { endHold, readHold, startHold, takeFoundHolds, takePendingUnhold } from './holds.js'
-import { type Leg, openLeg, readAnsweredUs, readCreatedUs, readEventTimeUs, updateAddresses } from './leg.js'
+import {
+  type Leg,
+  openLeg,
+  readAnsweredUs,
+  readCreatedUs,
+  readEventTimeUs,
+  readOriginatorUuid,
+  updateAddresses,
+} from './leg.js'
 import { createLegAccounts } from './leg-accounts.js'
-import { buildRegistration, isRegistration } from './registration.js'
 import { restoreLeg, saveLeg } from './saved-leg.js'
 import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles, PUBLISHED } from './subscriptions.js'
 
@@ -113,6 +121,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   const registry = createChannelRegistry(maxOpenLegs)
   const bridges: Bridges = createBridges(registry)
   const accounts = createLegAccounts(accountOf, registry)
+  const accountEvents = createAccountEvents()
   const hooks: ReadonlySet<string> = new Set(options.optionalHooks)
   let currentRun = ''
 
@@ -138,20 +147,43 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   const legOf = (id: string | undefined): Leg | undefined =>
     id === undefined ? undefined : (registry.get(id) ?? registry.find(id)?.[1])
 
-  /** Notes at the caller that a phone is dialled for it; a gateway leads to none. */
+  /** Notes at the caller that a phone is dialled for it; a gateway leads to none, and a queue dials agents by itself. */
   const noteDialled = (leg: Leg, event: EslEvent) => {
     if (leg.direction !== 'outbound' || leg.isInternal) return
     const caller = legOf(leg.otherLegCallId)
-    if (caller && event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
+    if (!caller || caller.notes.queuedUs > 0) return
+    if (event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
   }
 
-  const mapRegistration = (event: EslEvent): MappedBatch => {
-    const built = buildRegistration(event)
-    if (!built || !hooks.has(built.hook)) return EMPTY_BATCH
-    const { callId } = built
+  /** Maps what belongs to no leg. */
+  const mapAccountEvents = (all: readonly PendingEvent[], event: EslEvent): MappedBatch => {
     const problems: Problem[] = []
-    const accountId = accounts.read({ callId, hasReportedBadAccountId: false }, callId, event, problems)
-    return { updates: [{ callId, accountId, events: [built], isEnded: true }], problems }
+    const updates = all
+      .filter(({ hook }) => hooks.has(hook))
+      .map((built): LegUpdate => {
+        const { callId } = built
+        const accountId = accounts.read({ callId, hasReportedBadAccountId: false }, callId, event, problems)
+        return { callId, accountId, events: [built], isEnded: true }
+      })
+    return { updates, problems }
+  }
+
+  /** Notes since when a caller waits; adds what the legs show of the waiting and of the agent's phone. */
+  const noteQueued = (leg: Leg, hook: string, details: CallDetails, event: EslEvent): CallDetails => {
+    const { notes } = leg
+    const atUs = readEventTimeUs(event)
+    if (hook === 'queue_join') notes.queuedUs = atUs
+    if (hook === 'queue_leave' && notes.queuedUs > 0) {
+      notes.waitedSeconds = Math.max(0, Math.floor((atUs - notes.queuedUs) / 1_000_000))
+      notes.queuedUs = 0
+    }
+    const hasWaited = /^queue_(?:leave|agent_answer|agent_complete)$/.test(hook)
+    const agent = legOf(details.agentCallId)
+    return definedDetails({
+      waitingSeconds: hasWaited ? notes.waitedSeconds : undefined,
+      agentNumber: agent && partyOf(agent).number,
+      ...details,
+    })
   }
 
   /** Maps what the switch reports of a call beyond its channels. */
@@ -166,8 +198,9 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       if (leg && hook === 'parking') leg.notes.timedOutSlot = report.isTimeOut && details.parkingSlot
       if (report.isTimeOut) continue
       if (leg && hook === 'voicemail_new') leg.notes.hasLeftMessage = true
+      const all = leg && hook.startsWith('queue_') ? noteQueued(leg, hook, details, event) : details
       if (!hooks.has(hook)) continue
-      if (leg) updates.push(updateOf(leg, [buildReportEvent(leg, report, event)], false))
+      if (leg) updates.push(updateOf(leg, [buildReportEvent(leg, hook, all, event)], false))
       else problems.push({ kind: 'unknown_leg', message: `${hook} of a leg that is not open` })
     }
     return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
@@ -220,8 +253,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
 
   const open = (event: EslEvent, uuid: string, problems: Problem[]): Leg => {
     const customVariables = readCustomVariables(event, options.customVariables)
-    const origin =
-      legOf(event.header('Other-Leg-Unique-ID')) ?? legOf(event.header('variable_other_loopback_leg_uuid'))
+    const origin = legOf(readOriginatorUuid(event)) ?? legOf(event.header('variable_other_loopback_leg_uuid'))
     const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event), origin)
     const evicted = registry.add(uuid, leg)
     noteDialled(leg, event)
@@ -364,8 +396,10 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       const { name } = event
       const role = roles.get(name)
       if (!role) return EMPTY_BATCH
-      if (name === 'CUSTOM' && isRegistration(event)) return mapRegistration(event)
-      if (isReport(name, hooks)) return mapReports(event)
+      if (isReport(name, hooks)) {
+        const ofAccount = accountEvents.read(event)
+        return ofAccount ? mapAccountEvents(ofAccount, event) : mapReports(event)
+      }
       return mapLegEvent(event, role, false)
     },
     mapFound: (channelData) => mapLegEvent(channelData, PUBLISHED, true),

@@ -37,6 +37,7 @@ export function saveLeg(uuid: string, leg: Leg): SavedLeg | undefined {
       hasLeftMessage: leg.notes.hasLeftMessage,
       parkedSlot: leg.notes.parkedSlot,
       timedOutSlot: leg.notes.timedOutSlot,
+      queuedUs: leg.notes.queuedUs,
     },
     parties: {
       ...leg.parties,
@@ -105,6 +106,8 @@ export function restoreLeg(callId: string, saved: SavedLeg): readonly [uuid: str
       parkedSlot: text('parkedSlot'),
       timedOutSlot: text('timedOutSlot'),
       transferKey: undefined,
+      queuedUs: number('queuedUs') ?? 0,
+      waitedSeconds: undefined,
     },
   }
   return [uuid, leg]

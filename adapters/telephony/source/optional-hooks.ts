@@ -19,12 +19,17 @@ export const OPTIONAL_HOOKS = [
   'queue_agent_answer',
   'queue_agent_no_answer',
   'queue_agent_complete',
+  'queue_agent_login',
+  'queue_agent_logout',
+  'queue_agent_pause',
+  'queue_agent_resume',
   'recording_started',
   'recording_ready',
   'conference_join',
   'conference_leave',
   'device_registered',
   'device_unregistered',
+  'sms',
   'channel_dtmf',
 ] as const
 
@@ -35,15 +40,16 @@ export type OptionalHook = (typeof OPTIONAL_HOOKS)[number]
 export interface OptionalHooksOption {
   /**
    * The hooks to publish beside `channel_create`, `channel_answer`, `channel_bridge`, `channel_hold`, `channel_unhold` and
-   * `channel_destroy`, if the switch reports them. Default: all but `channel_dtmf`, whose digits may be secrets (PINs, card
-   * numbers), and `device_…`, for which `accountOf` must know the account of a device.
+   * `channel_destroy`, if the switch reports them. Default: all but `channel_dtmf` and `sms`, which may be secrets (PINs, card
+   * numbers, login codes), and `device_…`, `queue_agent_login`, `queue_agent_logout`, `queue_agent_pause` and
+   * `queue_agent_resume`, for which `accountOf` must know the account of a device or an agent.
    */
   readonly optionalHooks?: readonly OptionalHook[] | undefined
 }
 
 /** The default of `optionalHooks`. @internal */
 export const DEFAULT_OPTIONAL_HOOKS: readonly OptionalHook[] = OPTIONAL_HOOKS.filter(
-  (hook) => hook !== 'channel_dtmf' && !hook.startsWith('device_'),
+  (hook) => !/^(channel_dtmf|sms|device_.+|queue_agent_(login|logout|pause|resume))$/.test(hook),
 )
 
 /** The row of `OptionalHooksOption`. */
@@ -101,8 +107,8 @@ export function definedDetails(details: Loose<CallDetails>): CallDetails {
 
 /** Returns what distinguishes these details from others of the same leg, hook and time, for an idempotency key. */
 export function detailsKey(details: CallDetails): string {
-  const { agentCallId, agentId, dtmfDigit, eventName, queueId } = details
-  return agentCallId ?? agentId ?? dtmfDigit ?? eventName ?? queueId ?? ''
+  const { agentCallId, agentId, dtmfDigit, eventName, path, queueId } = details
+  return agentCallId ?? agentId ?? dtmfDigit ?? eventName ?? queueId ?? path ?? ''
 }
 
 /** Returns the users and realms of an event's addresses, as KAZOO sends them for voicemail and missed calls. */
@@ -115,7 +121,8 @@ export function partyDetails({ from, to }: Pick<PendingEvent, 'from' | 'to'>): C
 /** KAZOO notifies of a missed call only if it was neither bridged nor left a message. */
 export const MISSED: CallDetails = Object.freeze({ callBridged: false, messageLeft: false })
 
-function splitAddress(address: string | undefined): readonly [string?, string?] {
+/** Returns the user and the realm of `user@realm`. */
+export function splitAddress(address: string | undefined): readonly [string?, string?] {
   if (address === undefined) return []
   const at = address.lastIndexOf('@')
   return at < 0 ? [address] : [address.slice(0, at), address.slice(at + 1)]

@@ -7,6 +7,8 @@ import { MAX_SECONDS } from './seconds.js'
 
 /** Longest string, characters: no name, number or address is longer, and one value may occur in several fields. */
 const MAX_TEXT_LENGTH = 1_024
+/** Longest text of a message, characters: a SIP MESSAGE has up to 1,300 bytes (RFC 3428), several joined ones have more. */
+const MAX_BODY_LENGTH = 8_192
 /** Maximum number of characters of all channel variables of a field. */
 const MAX_VARIABLES_LENGTH = 32_768
 /** Largest event as JSON, bytes: `publish` accepts 64 KiB with what it adds. */
@@ -97,7 +99,7 @@ function truncateField(key: string, value: unknown): unknown {
   if (typeof value === 'string') {
     if (IDS.has(key)) return value
     if (OTHER_IDS.has(key)) return CALL_ID.test(value) ? value : undefined
-    return truncateText(value)
+    return truncateText(value, key === 'body' ? MAX_BODY_LENGTH : MAX_TEXT_LENGTH)
   }
   if (SECONDS.has(key)) return Math.min(MAX_SECONDS, Math.max(0, value as number))
   if (VARIABLES.has(key)) return truncateVariables(value as Readonly<Record<string, unknown>>)
@@ -118,7 +120,7 @@ function truncateTexts(texts: Readonly<Record<string, string>>): Readonly<Record
   return copy ?? texts
 }
 
-function truncateText(text: string, maxLength = MAX_TEXT_LENGTH): string {
+function truncateText(text: string, maxLength: number = MAX_TEXT_LENGTH): string {
   if (text.length > maxLength) return text.slice(0, maxLength).toWellFormed()
   return text.isWellFormed() ? text : text.toWellFormed()
 }

@@ -296,12 +296,17 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     refresh(endpoint)
   }
 
-  /** Time since the oldest delivery of these endpoints was accepted, ms. Corrects the lower bounds that could be the lowest. */
-  function ageOfOldest(endpoints: QueueEndpoint[], now: number): number {
-    let lowest = positionAt(now)
+  /**
+   * Times since the oldest deliveries were accepted, ms: of those that are held, and of the others. Corrects the lower bounds that
+   * could be the lowest. One pass, without sorting: a scrape holds up nothing.
+   */
+  function agesOfOldest(now: number): { readonly pending: number; readonly held: number } {
+    const lowest = { pending: positionAt(now), held: positionAt(now) }
     let visited = 0
-    for (const endpoint of endpoints.sort((a, b) => a.lowestPosition - b.lowestPosition)) {
-      if (endpoint.lowestPosition >= lowest) break
+    for (const endpoint of table.all()) {
+      if (endpoint.waiting + endpoint.taken === 0) continue
+      const kind = isHeld?.(endpoint.webhook.accountId) ? 'held' : 'pending'
+      if (endpoint.lowestPosition >= lowest[kind]) continue
       if (keys.find(endpoint.index, endpoint.lowestPosition) === NONE && visited < MAX_VISITED) {
         endpoint.lowestPosition = Number.POSITIVE_INFINITY
         heads.forEach(endpoint, (head) => {
@@ -309,9 +314,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
           endpoint.lowestPosition = Math.min(endpoint.lowestPosition, entries.number(head, POSITION))
         })
       }
-      lowest = Math.min(lowest, endpoint.lowestPosition)
+      lowest[kind] = Math.min(lowest[kind], endpoint.lowestPosition)
     }
-    return Math.max(0, now - positionMs(lowest))
+    const ageOf = (position: number) => Math.max(0, now - positionMs(position))
+    return { pending: ageOf(lowest.pending), held: ageOf(lowest.held) }
   }
 
   function find({ webhookId, position }: DeliveryKey): number {
@@ -963,17 +969,11 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       }
     },
     summary(now) {
-      const pending: QueueEndpoint[] = []
-      const held: QueueEndpoint[] = []
-      for (const endpoint of table.all()) {
-        if (endpoint.waiting + endpoint.taken === 0) continue
-        if (isHeld?.(endpoint.webhook.accountId)) held.push(endpoint)
-        else pending.push(endpoint)
-      }
+      const { pending, held } = agesOfOldest(now)
       return {
         endpoints: table.size,
-        oldestPendingMs: ageOfOldest(pending, now),
-        oldestHeldMs: ageOfOldest(held, now),
+        oldestPendingMs: pending,
+        oldestHeldMs: held,
         largestAccountRatio: Math.min(1, table.largestBacklog() / accountLimit(options.limits)),
       }
     },

@@ -1,6 +1,8 @@
 /** Lists of attempts: of an account, a webhook, a call, a delivery. */
 import type { AttemptQuery } from '../../delivery/delivery-queries.js'
+import type { ListPart, PartQuery } from '../../delivery/list-part.js'
 import { invalidInput } from '../../errors.js'
+import { nextPart } from '../../runtime/delivery-views.js'
 import { attemptJson, listedAttemptJson, slimAttemptJson } from '../../wire/attempt-json.js'
 import { filterValues } from '../../wire/filter.js'
 import { parseFlag } from '../../wire/list.js'
@@ -25,6 +27,13 @@ async function readBatch({ deps }: OperationContext, query: AttemptQuery) {
   return store.deliveries.attempts(query)
 }
 
+/** As `readBatch`. */
+export async function listPart({ deps }: OperationContext, query: PartQuery): Promise<ListPart> {
+  const core = deps.core()
+  if (query.cursor !== undefined) await core.clock.yield()
+  return nextPart(core, query)
+}
+
 async function listMatchingAttempts(
   context: OperationContext,
   selection: Pick<AttemptQuery, 'webhookId' | 'deliveryId' | 'callIds'>,
@@ -35,9 +44,17 @@ async function listMatchingAttempts(
   const hasBodies = enumValue(context, 'include', INCLUDABLE) !== undefined
   const toJson = isSlim ? slimAttemptJson : hasBodies ? attemptJson : listedAttemptJson
   const onlyFailures = selectsFailures(context) ? { onlyFailures: true } : {}
+  const hooks = filterValues(context.query, 'hook_event')
   const slim = isSlim && !filtersByContents(context) ? { slim: true } : {}
+  const { webhookId, deliveryId, callIds } = selection
+  const isSparse = hooks !== undefined || request.fromMs !== undefined || request.toMs !== undefined
+  const list = { accountId, ...(webhookId !== undefined && { webhookId }), ...(hooks && { hooks }) }
   const source = positionedRows(request, {
-    read: (batch) => readBatch(context, { accountId, ...selection, ...onlyFailures, ...slim, ...batch }),
+    // A delivery or a call has few attempts.
+    ...(isSparse &&
+      deliveryId === undefined &&
+      !callIds && { part: (query) => listPart(context, { list: 'attempts', ...list, ...query }) }),
+    read: (batch) => readBatch(context, { ...list, ...selection, ...onlyFailures, ...slim, ...batch }),
     hasBodies: true,
     toFilterJson: attemptJson,
     toItems: (rows) => rows.map(toJson),

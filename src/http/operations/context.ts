@@ -24,6 +24,8 @@ import type { RowSource } from '../paginate.js'
 export interface OperationContext {
   readonly deps: ApiDeps
   readonly documentCache: DocumentCache
+  /** Runs work that reads much when it is the turn of the caller's account (`http/read-gate`). */
+  readInTurn<Result>(work: () => Promise<Result>): Promise<Result>
   /** Accounts for which a request counts what a replay would repeat; the empty text stands for all accounts. */
   readonly countingReplays: Set<string>
   /** Present if the route requires a token. */

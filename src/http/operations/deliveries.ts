@@ -12,6 +12,7 @@ import { filterValues } from '../../wire/filter.js'
 import type { JsonObject } from '../../wire/webhook-json.js'
 import type { ApiDeps } from '../api-deps.js'
 import { positionedRows } from '../paginate.js'
+import { listPart } from './attempts.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -59,12 +60,17 @@ export const listDeliveries: Operation = async (context) => {
   const request = readListRequest(context)
   await webhooks.read(accountId, webhookId)
   const states = filteredStates(context)
+  const selection = { accountId, webhookId, ...(states && { states }) }
+  const isSparse = states !== undefined || request.fromMs !== undefined || request.toMs !== undefined
   const source = positionedRows<StoredDelivery>(request, {
     async read(batch) {
       // Lets other work run before each further batch; the first one is read at once.
       if (batch.cursor !== undefined) await core().clock.yield()
-      return listStored(core(), { accountId, webhookId, ...(states && { states }), ...batch })
+      return listStored(core(), { ...selection, ...batch })
     },
+    ...(isSparse && {
+      part: (query) => listPart(context, { list: 'deliveries', ...selection, ...query }),
+    }),
     // Filters apply to every field but the explanation, which would cost a store query per row.
     toFilterJson: (delivery) => deliveryJson(delivery),
     toItems: (rows) => explainedJson(context, rows),

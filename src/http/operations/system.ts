@@ -37,11 +37,8 @@ export const readHolds: Operation = async ({ deps }) => ({
 export const setHold: Operation = async (context) => {
   const { isHeld, accountId, isDryRun } = parseHold(validateBody(context, holdSchema, validateHold))
   if (isDryRun) return countWebhooks(context, { action: 'hold', accountId })
-  const { hold, release } = context.deps.core().holds
-  return {
-    data: holdsJson(await (isHeld ? hold : release)(accountId)),
-    audit: () => ({ accountId, details: { isHeld } }),
-  }
+  const { held, isChanged } = await context.deps.core().holds.set(isHeld, accountId)
+  return { data: holdsJson(held), audit: isChanged && (() => ({ accountId, details: { isHeld } })) }
 }
 
 /** With `paginate=false` the largest page, since this list has no end. */

@@ -14,9 +14,11 @@ import {
 
 async function respond(context: OperationContext, accountId?: string) {
   const { q } = validateBody(context, whySchema, validateWhy) as { readonly q: string }
-  const report = await findWhy(context.deps.core(), q, accountId)
-  const names = await accountNames(context.deps, accountsOfReport(report))
-  return { data: whyJson(report, { names, isOperator: callerRights(context).isOperator }) }
+  return context.readInTurn(async () => {
+    const report = await findWhy(context.deps.core(), q, accountId)
+    const names = await accountNames(context.deps, accountsOfReport(report))
+    return { data: whyJson(report, { names, isOperator: callerRights(context).isOperator }) }
+  })
 }
 
 export const why: Operation = (context) => respond(context, accountIdOf(context))

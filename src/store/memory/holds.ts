@@ -3,7 +3,7 @@ export function memoryHolds() {
   const held = new Set<string>()
   return {
     list: (): readonly string[] => [...held].sort(),
-    put: (scope: string): void => void held.add(scope),
+    put: (scope: string): boolean => held.size < held.add(scope).size,
     remove: (scope: string): boolean => held.delete(scope),
   }
 }

@@ -99,6 +99,17 @@ export function* walk<T>(
   }
 }
 
+/** The position of the `count`th entry behind a position, removed ones included; `undefined`: there are fewer. */
+export function nthFrom<T>(
+  log: PositionLog<T>,
+  ascending: boolean,
+  position: number,
+  count: number,
+): number | undefined {
+  const index = ascending ? firstFrom(log, position + 1) + count - 1 : firstFrom(log, position) - count
+  return index < log.start ? undefined : log.positions[index]
+}
+
 /** Index of the first entry at or after this position (binary search). */
 function firstFrom<T>(log: PositionLog<T>, position: number): number {
   let low = log.start

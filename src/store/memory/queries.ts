@@ -14,12 +14,13 @@ import type {
 import { TEST_LANE } from '../../delivery/delivery-queries.js'
 import type { BodyKey } from '../../delivery/delivery-store.js'
 import { isTerminal } from '../../delivery/lifecycle.js'
+import { deliveryBounds, type ListPart, type PartQuery, partOf } from '../../delivery/list-part.js'
 import { partiesOf } from '../../delivery/payload.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
 import { dueMsForReaders } from '../engine/readers.js'
 import { countAhead } from './lanes.js'
 import { mergedWalk } from './merge.js'
-import { type PositionLog, valueAt, walk } from './position-log.js'
+import { nthFrom, type PositionLog, valueAt, walk } from './position-log.js'
 import { bodyOf, deliveryOf, effectiveStateName } from './readers.js'
 import { replaysOf } from './replay-marks.js'
 import type { Endpoint, Row, State } from './state.js'
@@ -36,22 +37,48 @@ export function delivery(
   return isOfAccount ? toStored([row])[0] : undefined
 }
 
-export const deliveries = (state: State, query: DeliveryQuery): readonly StoredDelivery[] =>
-  toStored(rowsOf(state, query))
-
-export const countDeliveries = (state: State, query: DeliveryQuery): number => rowsOf(state, query).length
-
-function rowsOf(state: State, query: DeliveryQuery): Row[] {
+export function deliveries(state: State, query: DeliveryQuery): readonly StoredDelivery[] {
   const endpoint = state.endpoints.get(query.webhookId)
   if (endpoint?.webhook.accountId !== query.accountId) return []
+  const ascending = query.ascending === true
+  const { cursor, end } = deliveryBounds(query)
   const found: Row[] = []
-  for (const [, row] of walk(endpoint.deliveries, query.ascending === true, query.cursor)) {
-    if (found.length >= query.limit) break
+  for (const [position, row] of walk(endpoint.deliveries, ascending, cursor)) {
+    if (found.length >= query.limit || isBehind(position, end, ascending)) break
     if (query.states && !query.states.includes(effectiveStateName(row))) continue
     if (query.onlyOriginals && row.source.replayOf !== undefined) continue
     if (isWithin(row.accepted.ms, query)) found.push(row)
   }
-  return found
+  return toStored(found)
+}
+
+const isBehind = (position: number, end: number | undefined, ascending: boolean) =>
+  end !== undefined && (ascending ? position > end : position < end)
+
+/** Rows of a part. */
+const PART_ROWS = 20_000
+
+export function listPart(state: State, query: PartQuery): ListPart {
+  const { list, accountId, webhookId, ascending = false, rows = PART_ROWS } = query
+  const endpoint = webhookId === undefined ? undefined : state.endpoints.get(webhookId)
+  const isOfAccount = endpoint?.webhook.accountId === accountId
+  if (list === 'deliveries') {
+    const bounds = deliveryBounds(query)
+    return partOf(
+      bounds,
+      isOfAccount ? nthFrom(endpoint.deliveries, ascending, bounds.cursor, rows) : undefined,
+      ascending,
+    )
+  }
+  const last = state.lastOrdinal + 1
+  const bounds = ascending
+    ? { cursor: query.cursor ?? 0, end: last }
+    : { cursor: Math.min(query.cursor ?? last, last), end: 0 }
+  // Positions of attempts are numbers without gaps: so many rows have no more attempts.
+  const end = endpoint
+    ? nthFrom(endpoint.attempts, ascending, bounds.cursor, rows)
+    : bounds.cursor + (ascending ? rows : -rows)
+  return partOf(bounds, end, ascending)
 }
 
 export function countReplayable(state: State, query: ReplayableQuery): ReadonlyMap<string, number> {
@@ -63,7 +90,9 @@ export function countReplayable(state: State, query: ReplayableQuery): ReadonlyM
     const endpoint = state.endpoints.get(webhookId)
     if (!endpoint) continue
     let count = 0
-    for (const [, row] of walk(endpoint.deliveries, true)) {
+    const { cursor, end } = deliveryBounds({ ...query, ascending: true })
+    for (const [position, row] of walk(endpoint.deliveries, true, cursor)) {
+      if (position > end) break
       const { source } = row
       if (!states.has(effectiveStateName(row)) || !isWithin(row.accepted.ms, query)) continue
       if (source.replayOf !== undefined || source.lane.startsWith(TEST_LANE)) continue
@@ -199,12 +228,13 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
       ? walk(only, ascending, query.cursor)
       : mergedWalk(logs, ascending, query.cursor)
   for (const [position, row] of entries) {
-    if (found.length >= query.limit) break
+    if (found.length >= query.limit || isBehind(position, query.end, ascending)) break
     const record = row.recordAt(position)
     if (query.webhookId !== undefined && record.webhookId !== query.webhookId) continue
     if (query.deliveryId !== undefined && record.deliveryId !== query.deliveryId) continue
     if (callIds && (record.callId === undefined || !callIds.has(record.callId))) continue
     if (query.onlyFailures && record.result !== 'failure') continue
+    if (query.hooks && !query.hooks.includes(record.hook)) continue
     if (isWithin(record.atMs, query)) found.push(toStoredAttempt(record, position, requestOf(row)))
   }
   return found

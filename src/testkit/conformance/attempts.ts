@@ -5,7 +5,10 @@ import type { NewEvent } from '../../delivery/delivery-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
 import { acceptanceOf } from './node.js'
+import { readByParts } from './parts.js'
 import { newDelivery, newEvent, newRecord, WALL_MS } from './sample-data.js'
+
+const DAY_MS = 86_400_000
 
 /** Accepts one event and settles its delivery with an attempt record. Returns the record's id. */
 async function acceptAndRecord(
@@ -27,7 +30,12 @@ async function acceptAndRecordMany(fixture: Fixture, webhook: Webhook, count: nu
 }
 
 async function listIds(fixture: Fixture, query: Partial<AttemptQuery> = {}): Promise<string[]> {
-  return idsOf(await fixture.store.deliveries.attempts({ accountId: 'account', limit: 100, ...query }))
+  const { deliveries } = fixture.store
+  const whole = { accountId: 'account', limit: 100, ...query }
+  const found = await deliveries.attempts(whole)
+  const inParts = await readByParts(fixture, 'attempts', whole, 2, (part) => deliveries.attempts(part))
+  assert.deepEqual(idsOf(inParts), idsOf(found), 'the parts of a list have all of its rows')
+  return idsOf(found)
 }
 
 /** Rules of attempt records and their queries. */
@@ -323,6 +331,45 @@ export function attemptRules(rule: DefineRule): void {
       assert.deepEqual(await listIds(fixture, { deliveryId: 'unknown' }), [])
     },
   )
+
+  rule('attempts are listed by the kind of their event', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const hooks = ['channel_create', 'channel_answer', 'channel_create', 'channel_destroy']
+    const ids: string[] = []
+    for (const hook of hooks) ids.push(await acceptAndRecord(fixture, webhook, {}, { hook }))
+    const [first, second, third, last] = ids
+    for (const ofWebhook of [{}, { webhookId: webhook.id }]) {
+      const listed = (kinds: string[]) => listIds(fixture, { hooks: kinds, ascending: true, ...ofWebhook })
+      assert.deepEqual(await listed(['channel_create']), [first, third])
+      assert.deepEqual(await listed(['channel_destroy', 'channel_answer']), [second, last])
+      assert.deepEqual(await listed(['channel_bridge']), [])
+      assert.deepEqual(await listed([]), [])
+    }
+    const recent = { hooks: ['channel_create'], limit: 1 }
+    assert.deepEqual(await listIds(fixture, recent), [third])
+  })
+
+  rule('the parts of a list have the attempts of a range, however far apart they are', async (fixture) => {
+    const [webhook, other] = [await fixture.webhook(), await fixture.webhook()]
+    const days: string[][] = []
+    for (let day = 0; day < 5; day += 1) {
+      const ids: string[] = []
+      for (let nth = 0; nth < 3; nth += 1) {
+        const atMs = WALL_MS + day * DAY_MS + nth
+        ids.push(await acceptAndRecord(fixture, nth === 1 ? other : webhook, { atMs }))
+      }
+      days.push(ids)
+    }
+    const range = { fromMs: WALL_MS + 2 * DAY_MS, toMs: WALL_MS + 3 * DAY_MS }
+    const [first, second, third] = days[2]!
+    const expected = [first!, second!, third!, days[3]![0]!]
+    assert.deepEqual(await listIds(fixture, { ...range, ascending: true }), expected)
+    assert.deepEqual(await listIds(fixture, range), expected.toReversed())
+    assert.deepEqual(await listIds(fixture, { ...range, webhookId: other.id }), [second])
+    const between = { fromMs: WALL_MS + 2 * DAY_MS + 9, toMs: WALL_MS + 3 * DAY_MS - 9 }
+    assert.deepEqual(await listIds(fixture, { ...between, webhookId: webhook.id }), [])
+    assert.deepEqual(await listIds(fixture, { ...between, ascending: true }), [])
+  })
 
   rule('the log of attempts has the records of several accounts, lowest position first', async (fixture) => {
     const [first, other, stranger] = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { CallNumber, UnwantedEvent } from '../../delivery/call-index-store.js'
+import type { CallIndexKind, CallNumber, UnwantedEvent } from '../../delivery/call-index-store.js'
 import type { NewEvent } from '../../delivery/delivery-store.js'
 import type { DefineRule, Fixture } from './fixture.js'
 import { acceptanceOf } from './node.js'
@@ -41,7 +41,7 @@ const numberOf = (number: number, event: UnwantedEvent, overrides: Partial<CallN
 
 const idsOf = (events: readonly UnwantedEvent[]) => events.map(({ id }) => id)
 const callsOf = (calls: readonly { readonly callId: string }[]) => calls.map(({ callId }) => callId)
-const NOTHING_OLD = { beforeMs: 0, max: 1e9 }
+const NOTHING_OLD = { beforeMs: 0, upTo: 0 }
 
 /** Rules of the call index. */
 export function callIndexRules(rule: DefineRule): void {
@@ -127,37 +127,57 @@ export function callIndexRules(rule: DefineRule): void {
     },
   )
 
-  rule('the oldest unwanted events of one account are removed, up to the limit', async (fixture) => {
-    const { callIndex } = fixture.store
-    const events: UnwantedEvent[] = []
-    for (let index = 0; index < 5; index += 1)
-      events.push(await unwanted(fixture, { callId: `call-${index}` }, { acceptedMs: 1_000 + index }))
-    const other = await unwanted(fixture, { callId: 'a', accountId: 'other' })
-    await callIndex.write({ events: [...events, other], numbers: [] })
-    assert.equal(await callIndex.trim('account', 2, 1), 1)
-    assert.equal(await callIndex.trim('account', 2, 9), 2)
-    assert.equal(await callIndex.trim('account', 2, 9), 0)
-    assert.deepEqual(
-      idsOf(await callIndex.events({ accountId: 'account', limit: 9 })),
-      idsOf(events.slice(3)).toReversed(),
-    )
-    assert.deepEqual(idsOf(await callIndex.events({ accountId: 'other', limit: 9 })), [other.id])
-  })
+  for (const [kind, name] of [
+    ['events', 'unwanted events'],
+    ['numbers', 'numbers'],
+  ] as const) {
+    /** Writes rows of both kinds for these calls of an account. */
+    const write = async (fixture: Fixture, callIds: readonly string[], accountId = 'account') => {
+      const events: UnwantedEvent[] = []
+      for (const callId of callIds)
+        events.push(
+          await unwanted(fixture, { callId, accountId }, { acceptedMs: 1_000 + callId.charCodeAt(0) }),
+        )
+      await fixture.store.callIndex.write({ events, numbers: events.map((event) => numberOf(7, event)) })
+    }
+    const left = async ({ store: { callIndex } }: Fixture, accountId: string, ofKind = kind) =>
+      callsOf(
+        ofKind === 'events'
+          ? await callIndex.events({ accountId, limit: 9 })
+          : await callIndex.calls({ numbers: [7], accountId, limit: 9 }),
+      )
 
-  rule('trimmed events of one account do not cost others theirs', async (fixture) => {
-    const { callIndex } = fixture.store
-    const other = await unwanted(fixture, { callId: 'a', accountId: 'other' })
-    const events: UnwantedEvent[] = []
-    for (let index = 0; index < 5; index += 1)
-      events.push(await unwanted(fixture, { callId: `call-${index}` }))
-    await callIndex.write({ events: [other, ...events], numbers: [] })
-    assert.equal(await callIndex.trim('account', 2, 9), 3)
-    const three = { beforeMs: 0, max: 3 }
-    assert.equal(await callIndex.prune({ events: three, numbers: NOTHING_OLD }, 9), 0)
-    const two = { beforeMs: 0, max: 2 }
-    assert.equal(await callIndex.prune({ events: two, numbers: NOTHING_OLD }, 9), 1)
-    assert.deepEqual(await callIndex.events({ accountId: 'other', limit: 9 }), [])
-  })
+    rule(`the oldest ${name} of one account are removed, up to the limit`, async (fixture) => {
+      const { callIndex } = fixture.store
+      await write(fixture, ['a'], 'other')
+      await write(fixture, ['a', 'b', 'c', 'd', 'e'])
+      assert.equal(await callIndex.excess(kind, 5, 'account'), 0)
+      assert.equal(await callIndex.excess(kind, 5, 'unknown'), 0)
+      const upTo = await callIndex.excess(kind, 2, 'account')
+      // What comes later counts for the next time.
+      await write(fixture, ['f'])
+      assert.equal(await callIndex.trim(kind, 'account', upTo, 1), 1)
+      assert.equal(await callIndex.trim(kind, 'account', upTo, 9), 2)
+      assert.equal(await callIndex.trim(kind, 'account', upTo, 9), 0)
+      assert.deepEqual(await left(fixture, 'account'), ['f', 'e', 'd'])
+      assert.deepEqual(await left(fixture, 'other'), ['a'])
+      const otherKind = kind === 'events' ? 'numbers' : 'events'
+      assert.equal((await left(fixture, 'account', otherKind)).length, 6)
+    })
+
+    rule(`trimmed ${name} of one account do not cost others theirs`, async (fixture) => {
+      const { callIndex } = fixture.store
+      await write(fixture, ['a'], 'other')
+      await write(fixture, ['a', 'b', 'c', 'd', 'e'])
+      assert.equal(await callIndex.trim(kind, 'account', await callIndex.excess(kind, 2, 'account'), 9), 3)
+      assert.equal(await callIndex.excess(kind, 3), 0)
+      const limits = { events: NOTHING_OLD, numbers: NOTHING_OLD }
+      const upTo = await callIndex.excess(kind, 2)
+      assert.equal(await callIndex.prune({ ...limits, [kind]: { beforeMs: 0, upTo } }, 9), 1)
+      assert.deepEqual(await left(fixture, 'other'), [])
+      assert.deepEqual(await left(fixture, 'account'), ['e', 'd'])
+    })
+  }
 
   rule('what is too old, or older than the newest so many, is pruned up to the limit', async (fixture) => {
     const { callIndex } = fixture.store
@@ -170,17 +190,22 @@ export function callIndexRules(rule: DefineRule): void {
       callsOf(await callIndex.calls({ numbers: [7], accountId: 'account', limit: 9 })),
     ]
     assert.equal(await callIndex.prune({ events: NOTHING_OLD, numbers: NOTHING_OLD }, 9), 0)
-    const old = { beforeMs: 1_001, max: 1e9 }
+    const old = { beforeMs: 1_001, upTo: 0 }
     assert.equal(await callIndex.prune({ events: old, numbers: NOTHING_OLD }, 9), 1)
     assert.equal(await callIndex.prune({ events: NOTHING_OLD, numbers: old }, 9), 1)
     assert.deepEqual(await left(), [
       ['call-3', 'call-2', 'call-1'],
       ['call-3', 'call-2', 'call-1'],
     ])
-    const two = { beforeMs: 0, max: 1 }
-    assert.equal(await callIndex.prune({ events: two, numbers: NOTHING_OLD }, 1), 1)
-    assert.equal(await callIndex.prune({ events: two, numbers: NOTHING_OLD }, 9), 1)
-    assert.equal(await callIndex.prune({ events: NOTHING_OLD, numbers: two }, 9), 2)
+    const allButNewest = async (kind: CallIndexKind) => ({
+      beforeMs: 0,
+      upTo: await callIndex.excess(kind, 1),
+    })
+    const [oldEvents, oldNumbers] = [await allButNewest('events'), await allButNewest('numbers')]
+    assert.equal(await callIndex.prune({ events: oldEvents, numbers: NOTHING_OLD }, 1), 1)
+    assert.equal(await callIndex.prune({ events: oldEvents, numbers: NOTHING_OLD }, 9), 1)
+    assert.equal(await callIndex.prune({ events: NOTHING_OLD, numbers: oldNumbers }, 9), 2)
     assert.deepEqual(await left(), [['call-3'], ['call-3']])
+    assert.equal(await callIndex.excess('events', 1), 0)
   })
 }

@@ -173,6 +173,7 @@ export function erasureRules(rule: DefineRule): void {
       c: '{"from":"915551234"}',
       d: '{"to":"155512345"}',
       e: '{"to":"sip:15551234@example.com"}',
+      g: '{"to":"0015551234"}',
     }
     for (const [callId, head] of Object.entries(bodies)) {
       await fixture.accept(webhook, { callId, bodies: [{ head }] })
@@ -191,7 +192,7 @@ export function erasureRules(rule: DefineRule): void {
       cursor = page.cursor
       pages += 1
     } while (cursor !== undefined)
-    assert.deepEqual([...new Set(found)].sort(), ['a', 'b', 'e'])
+    assert.deepEqual([...new Set(found)].sort(), ['a', 'b', 'e', 'g'])
     assert.ok(pages > 1)
   })
 

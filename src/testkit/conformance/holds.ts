@@ -5,7 +5,8 @@ import type { DefineRule } from './fixture.js'
 export function holdRules(rule: DefineRule): void {
   rule('what is held is listed in order, once, until it is released', async ({ store: { holds } }) => {
     assert.deepEqual(await holds.list(), [])
-    for (const scope of ['b', '*', 'a', 'B', 'b']) await holds.put(scope)
+    for (const scope of ['b', '*', 'a', 'B']) assert.equal(await holds.put(scope), true)
+    assert.equal(await holds.put('b'), false)
     assert.deepEqual(await holds.list(), ['*', 'B', 'a', 'b'])
     assert.equal(await holds.remove('b'), true)
     assert.equal(await holds.remove('b'), false)

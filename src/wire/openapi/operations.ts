@@ -68,7 +68,7 @@ const why = {
 const WHY =
   'Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to ' +
   'each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 ' +
-  'calls with the newest 50 events each. Nothing found is no error.'
+  'calls with the newest 50 events each, fewer of large events. Nothing found is no error.'
 const secret = {
   tag: 'Webhooks',
   data: object({ secret: text('Signing key: `whsec_` and base64 (Standard Webhooks).') }),

@@ -189,6 +189,7 @@ const payload: JsonSchema = {
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
     ...eventFields,
+    direction: text('The same as `call_direction` (`sms`).'),
     timestamp,
     happened_at: happenedAt,
     event_id: text('Id of the event, the same in every delivery of the event and in replays.'),

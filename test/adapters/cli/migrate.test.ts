@@ -1,4 +1,5 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { errorCode, type HookswitchError } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
@@ -118,7 +119,16 @@ describe.skipIf(!server)('hookswitch migrate, with a server', () => {
     const { stdout, stderr } = await runMigrate(migrateArgv())
     const { host } = new URL(server!.url)
     const to = { host, database: expect.any(String), schema }
-    expect(JSON.parse(stdout)).toEqual({ moved: true, from: path, to, rows: SMALL_COUNTS })
+    expect(JSON.parse(stdout)).toEqual({
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      audit: true,
+      action: 'migrate',
+      by: userInfo().username,
+      moved: true,
+      from: path,
+      to,
+      rows: SMALL_COUNTS,
+    })
     expect(stderr).toMatch(/^hookswitch: writing accounts\nhookswitch: writing api keys\n/)
     expect(stderr).toContain(
       `hookswitch: set HOOKSWITCH_SECRET of every node to the contents of ${path}.key: `,
@@ -152,7 +162,7 @@ describe.skipIf(!server)('hookswitch migrate, with a server', () => {
     await expect(again.open({ clock: systemClock(), log })).rejects.toThrow(moved)
     expect(await errorOf(migrateArgv())).toMatch(/^--from: was moved to /)
     const { stdout, stderr } = await runMigrate(['--from', path, '--undo'])
-    expect(JSON.parse(stdout)).toEqual({ undone: true, from: path })
+    expect(JSON.parse(stdout)).toMatchObject({ action: 'undoMigration', undone: true, from: path })
     expect(stderr).toMatch(/is in use again: never start a node on the PostgreSQL database/)
     await opened(again)
     const lease = await again.deliveries.own('node', 30_000)

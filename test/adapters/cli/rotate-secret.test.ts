@@ -1,4 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createHookswitch, errorCode, type HookswitchError } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
@@ -114,7 +115,16 @@ describe('hookswitch rotate-secret', () => {
     writeFileSync(file, `${NEW}\n`)
     const { stdout, error } = await run(['--data', path, '--to-file', file])
     expect(error).toBeUndefined()
-    expect(JSON.parse(stdout)).toEqual({ rotated: true, path, rows: 2, unreadable: 0 })
+    expect(JSON.parse(stdout)).toEqual({
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      audit: true,
+      action: 'rotateServiceSecret',
+      by: userInfo().username,
+      rotated: true,
+      path,
+      rows: 2,
+      unreadable: 0,
+    })
     expect(readFileSync(`${path}.key`, 'utf8')).toBe(`${NEW}\n`)
     expect(statSync(`${path}.key`).mode & 0o777).toBe(0o600)
     expect(await read({ store: sqliteStore({ path }) })).toBe(apiKey)

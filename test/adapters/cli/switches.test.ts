@@ -135,6 +135,36 @@ describe('serve with switches', () => {
     }
   })
 
+  it('gives devices, agents and messages of a FreeSWITCH the account of their realm', async () => {
+    const freeswitch = await startFakeSwitch()
+    cleanups.push(() => freeswitch.close())
+    const hooks = ['device_registered', 'queue_agent_login', 'sms']
+    const options = `account-from=account-code&optional-hooks=${hooks.join(',')}`
+    const argv = ['--freeswitch', `127.0.0.1:${freeswitch.port}?${options}`]
+    const { counts } = await serving(argv, [{ id: 'acme', name: 'Acme', realm: 'acme.example' }], {})
+    await until(() => freeswitch.commands.some((command) => command.includes('show channels')))
+    const events = [
+      { 'Event-Subclass': 'sofia::register', 'from-user': '1001', 'from-host': 'acme.example' },
+      {
+        'Event-Subclass': 'callcenter::info',
+        'CC-Action': 'agent-status-change',
+        'CC-Agent': '1007@acme.example',
+        'CC-Agent-Status': 'Available',
+      },
+      { 'Event-Name': 'MESSAGE', proto: 'sip', from: '1001@acme.example', to: '1002@acme.example' },
+    ]
+    for (const headers of events)
+      freeswitch.send(
+        jsonFrame({
+          'Event-Name': 'CUSTOM',
+          'Core-UUID': 'run-1',
+          'Event-Date-Timestamp': `${Date.now()}000`,
+          ...headers,
+        }),
+      )
+    await until(() => hooks.every((hook) => counts[`acme ${hook}`] === 1))
+  })
+
   it('publishes the events of a Kamailio, with accounts looked up by realm', async () => {
     const fake = fakeKamailio({ recording: await dialogs() })
     cleanups.push(() => fake.close())

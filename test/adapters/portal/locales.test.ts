@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import de from '../../../adapters/portal/app/locales/de.json'
 import en from '../../../adapters/portal/app/locales/en.json'
 import { EXPLANATION_CODES } from '../../../src/delivery/explain.js'
+import { UNMATCHED_REASONS } from '../../../src/delivery/why.js'
 import { FAILURE_CAUSES } from '../../../src/values/failure-cause.js'
 import { ROOT, read, sourceFiles } from '../../house/sources.js'
 
@@ -42,6 +43,10 @@ describe('the translations', () => {
     expect(failures.map((key) => key.slice('failure.'.length)).sort()).toEqual(
       Object.keys(FAILURE_CAUSES).sort(),
     )
+  })
+
+  it('have a text for every reason why a webhook has no delivery of an event', () => {
+    for (const reason of UNMATCHED_REASONS) expect(en).toHaveProperty([`match.${reason}`])
   })
 
   it('have no key that nothing shows', () => {

@@ -10,6 +10,7 @@ import { deliveryStatements } from '../../../adapters/storage/postgres/sql/deliv
 import { eraseStatements } from '../../../adapters/storage/postgres/sql/erase.js'
 import { historyStatement } from '../../../adapters/storage/postgres/sql/history-bytes.js'
 import { legsStatement } from '../../../adapters/storage/postgres/sql/legs.js'
+import { listPartStatements } from '../../../adapters/storage/postgres/sql/list-parts.js'
 import { mentionStatements } from '../../../adapters/storage/postgres/sql/mentions.js'
 import { pruneStatements } from '../../../adapters/storage/postgres/sql/prune.js'
 import { replayableStatement } from '../../../adapters/storage/postgres/sql/replayable.js'
@@ -63,6 +64,12 @@ const sets: Record<string, Record<string, Statement>> = {
       ),
     ),
   ),
+  parts: Object.fromEntries(
+    Object.values(listPartStatements(SCHEMA)).flatMap(({ down, up }) => [
+      [down.name, down],
+      [up.name, up],
+    ]),
+  ),
   legs: { legs: legsStatement(SCHEMA) },
   prune: pruneStatements(SCHEMA),
   replayable: {
@@ -75,7 +82,7 @@ const sets: Record<string, Record<string, Statement>> = {
   mentions: mentionStatements(SCHEMA),
   callIndex: Object.fromEntries(
     Object.values(callIndexStatements(SCHEMA))
-      .flat()
+      .flatMap((entry): Statement[] => ('text' in entry ? [entry] : Object.values(entry)))
       .map((statement) => [statement.name, statement]),
   ),
 }
@@ -199,7 +206,7 @@ describe.skipIf(!server)('query plans', () => {
           const found: number[] = []
           for (let cursor = Number.MAX_SAFE_INTEGER; ; ) {
             const range = [cursor, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-            const values = ['many', ...range, limit, 10, null, null, null, null, null, null]
+            const values = ['many', ...range, limit, 10, null, null, null, null, null, null, 0, null]
             const { rows } = await client.query<{ position: string }>(text, values)
             const page = rows.map(({ position }) => Number(position)).sort((a, b) => b - a)
             found.push(...page)

@@ -2,7 +2,7 @@
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { createHookswitch, errorCode } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ServerSilent } from '../../../adapters/storage/postgres/errors.js'
 import { createQuestion } from '../../../adapters/storage/postgres/silence-question.js'
 import { createSilenceWatch } from '../../../adapters/storage/postgres/silence-watch.js'
@@ -111,6 +111,57 @@ describe.skipIf(!server)('a store whose server is silent', () => {
     await locking
     expect(results).toEqual([undefined, undefined, undefined, undefined])
   })
+})
+
+/** A server or pooler that opens connections, and answers queries as it is told to. */
+async function fakeServer() {
+  const state = { login: 'opened' as 'opened' | 'refused' | 'none', isAnswering: true }
+  const message = (type: string, ...parts: Buffer[]) => {
+    const body = Buffer.concat(parts)
+    const head = Buffer.alloc(5, type)
+    head.writeInt32BE(body.length + 4, 1)
+    return Buffer.concat([head, body])
+  }
+  const ready = message('Z', Buffer.from('I'))
+  const fake = createServer((socket) => {
+    let isOpen = false
+    socket.on('error', () => {})
+    socket.on('data', () => {
+      if (isOpen && state.isAnswering)
+        socket.write(Buffer.concat([message('C', Buffer.from('SELECT 0\0')), ready]))
+      if (isOpen || state.login === 'none') return
+      isOpen = true
+      if (state.login === 'refused')
+        socket.end(message('E', Buffer.from('SFATAL\0C53300\0Mtoo many clients already\0\0')))
+      else socket.write(Buffer.concat([message('R', Buffer.alloc(4)), ready]))
+    })
+  })
+  await new Promise<void>((resolve) => fake.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void fake.close())
+  const { port } = fake.address() as AddressInfo
+  const question = await createQuestion({ connectionString: `postgres://u@127.0.0.1:${port}/d` })
+  onTestFinished(() => question.close())
+  return { state, ask: question.ask }
+}
+
+describe('the question to the server', () => {
+  it('is answered by a connection that is opened, although its query waits for one that is free', async () => {
+    const { state, ask } = await fakeServer()
+    state.isAnswering = false
+    expect(await ask()).toBe(true)
+    expect(await ask()).toBe(true)
+  })
+
+  it('is not answered on a connection that was opened before', async () => {
+    const { state, ask } = await fakeServer()
+    expect(await ask()).toBe(true)
+    state.isAnswering = false
+    expect(await ask()).toBe(false)
+    state.login = 'refused'
+    expect(await ask()).toBe(true)
+    state.login = 'none'
+    expect(await ask()).toBe(false)
+  }, 20_000)
 })
 
 describe('the watch over silence', () => {

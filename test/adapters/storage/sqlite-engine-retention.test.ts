@@ -215,7 +215,6 @@ it('lists what was cancelled by an epoch between deliveries that ended and a lat
   } while (pages.at(-1)!.length > 0)
   const expected = names([...failed!, ...cancelled!, ...alsoFailed!, ...late])
   expect(pages).toEqual([expected.slice(0, 3), expected.slice(3), []])
-  expect(await store.deliveries.countDeliveries({ ...query, limit: 99 })).toBe(5)
   const replayable = { webhookIds: [webhook.id], states, includeRecovered: false }
   expect(await store.deliveries.countReplayable(replayable)).toEqual(new Map([[webhook.id, 5]]))
   settle(store, [...cancelled!, ...late], 'exhausted')

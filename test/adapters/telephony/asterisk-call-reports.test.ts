@@ -6,7 +6,7 @@ import { createAmiMessage } from '../../../adapters/telephony/asterisk/ami-messa
 import { parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
 import type { SwitchEvent } from '../../../adapters/telephony/asterisk/switch-event.js'
 import { OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
-import { amiEvents, createTracer, SWITCH_EVENTS, traceOf } from './asterisk-scenarios.js'
+import { amiEvents, ariEvents, createTracer, SWITCH_EVENTS, traceOf } from './asterisk-scenarios.js'
 import {
   A,
   B,
@@ -60,6 +60,13 @@ const queueOf = (name: string) => {
   const url = new URL(`asterisk-recordings/${name}.ami.txt.gz`, import.meta.url)
   const chunks = [Buffer.from('Asterisk Call Manager/11.0.0\r\n'), gunzipSync(readFileSync(url))]
   return traceOf(amiEvents(chunks), { optionalHooks: OPTIONAL_HOOKS, accountOf: () => 'acme' }).events
+}
+
+/** The events of a recorded call over ARI. */
+const ariCallOf = (name: string) => {
+  const bytes = readFileSync(new URL(`asterisk-recordings/${name}.ari.ndjson.gz`, import.meta.url))
+  const frames = gunzipSync(bytes).toString('utf8').trim().split('\n')
+  return traceOf(ariEvents(frames), { optionalHooks: OPTIONAL_HOOKS, accountOf: () => 'acme' }).events
 }
 
 const parkee = (id: string) => [
@@ -160,7 +167,7 @@ describe('what Asterisk reports of a call', () => {
     ])
     expect(events[0]).toMatchObject({ queueId: 'support', queuePosition: 1 })
     const agent = { agentId: 'Support Agent', agentCallId: '1795174220.93', otherLegCallId: '1795174220.93' }
-    expect(events[1]).toMatchObject({ queueId: 'support', ...agent })
+    expect(events[1]).toMatchObject({ queueId: 'support', agentNumber: '2001', ...agent })
     expect(events[2]).toMatchObject({ queueLeaveReason: 'answered', waitingSeconds: 0 })
     expect(events[3]).toMatchObject({ queueId: 'support', waitingSeconds: 0, ...agent })
   })
@@ -301,6 +308,88 @@ describe('what Asterisk reports of a call', () => {
     expect(leave).toMatchObject({ queueLeaveReason: 'abandoned', waitingSeconds: 3 })
   })
 
+  it('of a caller who presses a key in a queue is that, and the call is not missed', () => {
+    const events = queueOf('queue-key').filter(({ direction }) => direction === 'inbound')
+    expect(events.map(({ hook }) => hook)).toEqual([
+      ...['channel_create', 'channel_answer', 'queue_join', 'queue_agent_offer', 'channel_dtmf'],
+      ...['queue_leave', 'channel_destroy'],
+    ])
+    const leave = events.find(({ hook }) => hook === 'queue_leave')
+    expect(leave).toMatchObject({ queueId: 'support', queueLeaveReason: 'key' })
+  })
+
+  it.each(['stopped by the dial plan', 'ended by the caller'])(
+    'of a recording that is %s is its file',
+    (end) => {
+      const recordings = queueOf('mix-monitor').filter(({ hook }) => hook.startsWith('recording_'))
+      expect(recordings.map(({ hook, reason }) => [hook, reason])).toEqual([
+        ['recording_started', undefined],
+        ['recording_ready', 'stopped'],
+        ['recording_started', undefined],
+        ['recording_ready', 'hangup'],
+      ])
+      const [started, ready] = end.startsWith('stopped') ? recordings : recordings.slice(2)
+      expect(started?.path).toMatch(/^\/var\/spool\/asterisk\/monitor\/(call|second)-rec-\d+\.\d+\.wav$/)
+      expect(ready?.path).toBe(started?.path)
+      expect(ready?.durationMs).toBe((ready?.timestampMs ?? 0) - (started?.timestampMs ?? 0))
+      expect(ready?.durationMs).toBeGreaterThan(1_000)
+    },
+  )
+
+  it('of recordings of an application is their files, over ARI', () => {
+    const events = ariCallOf('ari-recordings')
+    expect(
+      events.flatMap(({ hook, path, durationMs, reason }) =>
+        hook.startsWith('recording_') ? [[hook, path, durationMs, reason]] : [],
+      ),
+    ).toEqual([
+      ['recording_started', 'first.wav', undefined, undefined],
+      ['recording_ready', 'first.wav', 1_003, undefined],
+      ['recording_started', 'second.wav', undefined, undefined],
+      ['recording_ready', 'second.wav', 1_002, 'hangup'],
+    ])
+    expect(events.at(-1)?.hook).toBe('channel_destroy')
+  })
+
+  it('of a recording that fails is that, with or without its begin', () => {
+    const failed = (isBegin: boolean) =>
+      ({ kind: 'recorded', atMs: T0 + 5, channelId: A, isBegin, path: 'x.wav', reason: 'failed' }) as const
+    const last = (...all: readonly SwitchEvent[]) => reportsOf(channelEvent('created', A), ...all).at(-1)
+    const expected = { hook: 'recording_ready', path: 'x.wav', reason: 'failed' }
+    expect(last(failed(true), failed(false))).toMatchObject({ ...expected, durationMs: 0 })
+    expect(last(failed(false))).toMatchObject(expected)
+    expect(last(failed(false))).not.toHaveProperty('durationMs')
+    expect(reportsOf(failed(true))).toEqual([])
+  })
+
+  it('of more recordings of a leg than a call can have is that of the newest hundred', () => {
+    const begin = (n: number) =>
+      ({ kind: 'recorded', atMs: T0 + n, channelId: A, isBegin: true, path: `${n}.wav` }) as const
+    const begins = Array.from({ length: 150 }, (_, n) => begin(n))
+    const ready = reportsOf(channelEvent('created', A), ...begins, hangupEvent(A, 200)).filter(
+      ({ hook }) => hook === 'recording_ready',
+    )
+    expect(ready).toHaveLength(100)
+    expect(ready[0]).toMatchObject({ path: '50.wav', reason: 'hangup', durationMs: 150 })
+    expect(new Set(ready.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(100)
+  })
+
+  it('of a conference is who joins and leaves over ARI too; a bridge of an application is none', () => {
+    const rows = ariCallOf('conference').flatMap(({ hook, callId, name, members }) =>
+      hook.startsWith('conference_') ? [[hook, callId, name, members]] : [],
+    )
+    const [[, first] = [], [, second] = []] = rows
+    expect(rows).toEqual([
+      ['conference_join', first, 'team', 1],
+      ['conference_join', second, 'team', 2],
+      ['conference_leave', second, 'team', 1],
+      ['conference_leave', first, 'team', 0],
+    ])
+    expect(reportsOf(channelEvent('created', A), bridgeEvent('entered', A), bridgeEvent('left', A))).toEqual(
+      [],
+    )
+  })
+
   it('of a voicemail message is one event, when the message is recorded', () => {
     const events = reportsOf(
       channelEvent('created', A),
@@ -438,6 +527,25 @@ describe('a missed call on Asterisk', () => {
       hangupEvent(A, 9),
     )
     expect(events).toMatchObject([{ hook: 'missed_call', callId: A }])
+  })
+
+  it.each([
+    ['queue-timeout-hangup', () => queueOf('queue-timeout-hangup')],
+    ['queue-key', () => ariCallOf('queue-key')],
+  ])('is none of a caller who leaves a queue: %s', (_, read) => {
+    const hooks = read().map(({ hook }) => hook)
+    expect(hooks.filter((hook) => hook === 'channel_create').length).toBeGreaterThan(1)
+    expect(hooks).not.toContain('missed_call')
+  })
+
+  it('is one to a phone that is dialled after the queue', () => {
+    const queued = ami('QueueCallerJoin', A, 'Queue: support', 'Position: 1')
+    const left = ami('QueueCallerLeave', A, 'Queue: support', 'Position: 1')
+    const missedIn = (...all: readonly SwitchEvent[]) =>
+      reportsOf(...all, hangupEvent(A, 9_500)).filter(({ hook }) => hook === 'missed_call')
+    const [created, ...dial] = dialled()
+    expect(missedIn(created, ...queued, ...dial, ...left)).toEqual([])
+    expect(missedIn(created, ...queued, ...left, ...dial)).toHaveLength(1)
   })
 
   it('is none to a trunk', () => {

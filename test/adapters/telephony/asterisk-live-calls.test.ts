@@ -54,12 +54,9 @@ describe.each(STREAMS)('calls on a live Asterisk, over %s', (_, stream) => {
       const [caller] = legsOf(events, 'late', to)
       expect(caller?.[0]).toMatchObject({ hook: 'channel_create', accountId: 'alpha' })
       const id = caller?.[0]?.callId
-      const at = stream.filter(
-        (switchEvent) => switchEvent.kind !== 'dialled' && switchEvent.channel.id === id,
-      )
+      const at = stream.filter((switchEvent) => 'channel' in switchEvent && switchEvent.channel.id === id)
       const known = at.find(
-        (switchEvent) =>
-          switchEvent.kind !== 'dialled' && switchEvent.channel.variable('ACCOUNT_ID') !== undefined,
+        (switchEvent) => 'channel' in switchEvent && switchEvent.channel.variable('ACCOUNT_ID') !== undefined,
       )
       expect(known?.kind).toBe('variable_set')
       expect((known?.atMs ?? Number.NaN) - (at[0]?.atMs ?? Number.NaN)).toBeLessThan(afterMs)

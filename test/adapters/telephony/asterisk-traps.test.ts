@@ -38,7 +38,7 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
 
   it('a dialled leg has its own account code until that of its caller replaces it', () => {
     const dialled = UNIQUE_IDS.get(recordedLegId('a05-no-answer-1'))
-    const shown = stream.filter((switchEvent) => switchEvent.kind !== 'dialled').map(({ channel }) => channel)
+    const shown = stream.flatMap((switchEvent) => ('channel' in switchEvent ? [switchEvent.channel] : []))
     const codes = shown.flatMap(({ id, accountCode }) => (id === dialled ? [accountCode] : []))
     expect([codes[0], codes.at(-1)]).toEqual(['beta', 'alpha'])
     const byCode = traceOf(stream, { accountOf: accountFromAccountCode() })

@@ -278,7 +278,12 @@ describe('the calls of a FreeSWITCH', () => {
   const answeredAt = (ms: number) => ({ 'Caller-Channel-Answered-Time': time(ms) })
 
   it('to a ring group become calls to who answered', () => {
-    const dialled = { 'Caller-Destination-Number': '602' }
+    const dialled = {
+      'Caller-Destination-Number': '602',
+      variable_sip_from_uri: '1001@acme.example',
+      variable_sip_to_uri: '602@acme.example',
+      variable_sip_req_uri: '602@acme.example',
+    }
     const { of } = mapAll([
       leg('CHANNEL_CREATE', 'a', 0, dialled),
       leg('CHANNEL_CREATE', 'b', 5, callee),
@@ -294,6 +299,9 @@ describe('the calls of a FreeSWITCH', () => {
       ...Array(3).fill(['1003', 'Carol', carol]),
     ])
     expect(of('a').map(({ originalNumber }) => originalNumber)).toContain('602')
+    expect(new Set(of('a').flatMap(({ to, request }) => [to, request]))).toEqual(
+      new Set(['602@acme.example']),
+    )
     expect(of('b').map(({ answeredBy }) => answeredBy)).toEqual([undefined, carol, carol, carol])
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { accountFromRealm } from '../../../adapters/telephony/freeswitch/account-resolver.js'
+import { type EslEvent, eventFromJson, parseEvent } from '../../../adapters/telephony/freeswitch/event.js'
 import { subscribedEvents } from '../../../adapters/telephony/freeswitch/subscriptions.js'
 import { DEFAULT_OPTIONAL_HOOKS, OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
 import { account, createdMs, mapAll, syntheticEvent, time } from './freeswitch-mapped.js'
@@ -24,6 +25,7 @@ const phone = (uuid: string, caller: string, headers: Headers = {}) =>
   })
 const valet = (action: string, atMs: number, headers: Headers = {}) =>
   custom('valet_parking::info', 'a', atMs, { Action: action, 'Valet-Extension': '5901', ...headers })
+/** Headers: mod_callcenter.c of FreeSWITCH. */
 const queue = (action: string, atMs: number, headers: Headers = {}) =>
   custom('callcenter::info', 'ignored', atMs, {
     'CC-Action': action,
@@ -31,6 +33,10 @@ const queue = (action: string, atMs: number, headers: Headers = {}) =>
     'CC-Member-Session-UUID': 'a',
     ...headers,
   })
+
+/** Headers: mod_fifo.c of FreeSWITCH 1.10. */
+const fifo = (action: string, uuid: string, atMs: number, headers: Headers = {}) =>
+  custom('fifo::info', uuid, atMs, { 'FIFO-Action': action, 'FIFO-Name': 'sales', ...headers })
 
 /** The events of optional hooks that these events yield. */
 const reportsOf = (
@@ -53,6 +59,7 @@ describe('what FreeSWITCH reports of a call', () => {
       'valet_parking::info',
       'vm::maintenance',
       'callcenter::info',
+      'fifo::info',
       'conference::maintenance',
     ])
     expect(subscribedEvents('CHANNEL_DESTROY', [], ['channel_dtmf']).at(-1)).toBe('DTMF')
@@ -235,19 +242,180 @@ describe('what FreeSWITCH reports of a call', () => {
     expect(events).toHaveLength(5)
   })
 
+  const executing = { 'Answer-State': 'answered', 'Channel-State-Number': '4' }
+  const hungUp = { 'Answer-State': 'hangup', 'Channel-State-Number': '10' }
+  const transferred = { 'Answer-State': 'answered', 'Channel-State-Number': '2' }
+
   it.each([
-    ['BREAK_OUT', 'abandoned'],
-    ['TIMEOUT', 'timeout'],
-    ['NO_AGENT_TIMEOUT', 'no_agent'],
-    ['EXIT_WITH_KEY', 'key'],
-    ['NONE', undefined],
-  ])('of a caller who leaves a queue by %s has the reason %s', (cancelReason, queueLeaveReason) => {
+    ['BREAK_OUT and the hangup', 'abandoned', 'BREAK_OUT', hungUp],
+    [
+      'BREAK_OUT and the hangup after a key',
+      'abandoned',
+      'BREAK_OUT',
+      { ...hungUp, variable_cc_exit_key: '1' },
+    ],
+    ['BREAK_OUT and a key', 'key', 'BREAK_OUT', { ...executing, variable_cc_exit_key: '1' }],
+    ['BREAK_OUT alone', undefined, 'BREAK_OUT', executing],
+    ['TIMEOUT', 'timeout', 'TIMEOUT', executing],
+    ['NO_AGENT_TIMEOUT', 'no_agent', 'NO_AGENT_TIMEOUT', executing],
+    ['EXIT_WITH_KEY', 'key', 'EXIT_WITH_KEY', executing],
+    ['NONE', undefined, 'NONE', executing],
+  ])('of a caller who leaves a queue by %s has the reason %s', (_, reason, cancelReason, headers) => {
     const [left] = reportsOf(
       of('CHANNEL_CREATE', 'a', 0),
-      queue('member-queue-end', 9, { 'CC-Cause': 'Cancel', 'CC-Cancel-Reason': cancelReason }),
+      queue('member-queue-end', 9, { 'CC-Cause': 'Cancel', 'CC-Cancel-Reason': cancelReason, ...headers }),
     )
     expect(left?.hook).toBe('queue_leave')
-    expect(left?.queueLeaveReason).toBe(queueLeaveReason)
+    expect(left?.queueLeaveReason).toBe(reason)
+  })
+
+  it('of a caller who comes back to the old place in a queue is that it joins', () => {
+    const events = reportsOf(of('CHANNEL_CREATE', 'a', 0), queue('member-queue-resume', 1))
+    expect(events).toMatchObject([{ hook: 'queue_join', queueId: 'support@default' }])
+  })
+
+  it.each([
+    ['agent', { 'Answer-State': 'hangup', variable_sip_hangup_disposition: 'recv_bye' }],
+    ['caller', { 'Answer-State': 'answered' }],
+    [
+      'caller',
+      {
+        'Answer-State': 'hangup',
+        variable_sip_hangup_disposition: 'send_bye',
+        variable_last_bridge_proto_specific_hangup_cause: 'sip:200',
+      },
+    ],
+    [undefined, { 'Answer-State': 'hangup', variable_sip_hangup_disposition: 'send_bye' }],
+    ['transfer', { 'Answer-State': 'hangup', variable_transfer_to: 'blind:c' }],
+  ])('of a talk with an agent that ended by %s says so', (reason, headers) => {
+    const ended = queue('bridge-agent-end', 90, { 'CC-Agent': '1007', 'CC-Agent-UUID': 'b', ...headers })
+    const [complete] = reportsOf(of('CHANNEL_CREATE', 'a', 0), ended)
+    expect(complete?.hook).toBe('queue_agent_complete')
+    expect(complete?.reason).toBe(reason)
+  })
+
+  it("of an agent of a queue has the account and the call of the caller, and the agent's number", () => {
+    const agentLeg = syntheticEvent('CHANNEL_CREATE', 'b', 2, {
+      'Call-Direction': 'outbound',
+      'Caller-Callee-ID-Number': '1007',
+      variable_cc_member_session_uuid: 'a',
+    })
+    const answered = queue('bridge-agent-start', 9, { 'CC-Agent': '1007@default', 'CC-Agent-UUID': 'b' })
+    const { published } = mapAll([of('CHANNEL_CREATE', 'a', 0), agentLeg, answered], ALL)
+    expect(published).toMatchObject([
+      { hook: 'channel_create', callId: 'a', accountId: 'acme', callGroupId: 'a' },
+      { hook: 'channel_create', callId: 'b', accountId: 'acme', callGroupId: 'a', otherLegCallId: 'a' },
+      { hook: 'queue_leave', callId: 'a' },
+      { hook: 'queue_agent_answer', callId: 'a', agentCallId: 'b', agentNumber: '1007' },
+    ])
+  })
+
+  it('of a queue of mod_fifo is the whole way of a caller to an agent', () => {
+    const members = { 'caller-uuid': 'a', 'FIFO-Outbound-UUID-List': 'm1,m2' }
+    const agentLeg = syntheticEvent('CHANNEL_CREATE', 'b', 2_500, {
+      'Call-Direction': 'outbound',
+      'Caller-Callee-ID-Number': '1007',
+      variable_fifo_bridge_uuid: 'a',
+    })
+    const consumer = {
+      'FIFO-Consumer-Outbound-ID': 'm2',
+      variable_fifo_target: 'a',
+      variable_fifo_epoch_start_bridge: '1795173748',
+    }
+    const { published, problems } = mapAll(
+      [
+        of('CHANNEL_CREATE', 'a', 0),
+        fifo('push', 'a', 1_000),
+        fifo('pre-dial', 'a', 2_000, members),
+        agentLeg,
+        fifo('bridge-consumer-start', 'b', 9_000, consumer),
+        fifo('bridge-caller-start', 'a', 9_001),
+        fifo('bridge-consumer-stop', 'b', 89_000, {
+          ...consumer,
+          'Answer-State': 'hangup',
+          variable_sip_hangup_disposition: 'recv_bye',
+        }),
+        fifo('bridge-caller-stop', 'a', 89_001),
+      ],
+      ALL,
+    )
+    expect(problems).toEqual([])
+    const queued = published.filter(({ hook }) => hook.startsWith('queue_'))
+    const common = { callId: 'a', queueId: 'sales' }
+    const agent = { ...common, agentId: 'm2', agentCallId: 'b', agentNumber: '1007', waitingSeconds: 8 }
+    expect(queued).toMatchObject([
+      { hook: 'queue_join', ...common },
+      { hook: 'queue_agent_offer', ...common, agentId: 'm1' },
+      { hook: 'queue_agent_offer', ...common, agentId: 'm2' },
+      { hook: 'queue_leave', ...common, queueLeaveReason: 'answered', waitingSeconds: 8 },
+      { hook: 'queue_agent_answer', ...agent },
+      { hook: 'queue_agent_complete', ...agent, talkingSeconds: 80, reason: 'agent' },
+    ])
+    expect(queued).toHaveLength(6)
+    expect(new Set(queued.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(6)
+    expect(published.find(({ callId }) => callId === 'b')).toMatchObject({
+      accountId: 'acme',
+      callGroupId: 'a',
+    })
+  })
+
+  it('of members of mod_fifo who do not answer is each of them, unless the caller left', () => {
+    const dialled = (cause: string) =>
+      fifo('post-dial', 'ignored', 20, {
+        'caller-uuid': 'a',
+        'FIFO-Outbound-UUID-List': 'm1,m2',
+        result: 'failure',
+        cause,
+      })
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      dialled('NO_ANSWER'),
+      dialled('ORIGINATOR_CANCEL'),
+      fifo('post-dial', 'b', 30, {
+        'caller-uuid': 'a',
+        'FIFO-Outbound-UUID-List': 'm1,m2',
+        result: 'success',
+      }),
+    )
+    expect(events.map(({ hook, agentId }) => [hook, agentId])).toEqual([
+      ['queue_agent_no_answer', 'm1'],
+      ['queue_agent_no_answer', 'm2'],
+    ])
+  })
+
+  it.each([
+    ['timeout', 'timeout', executing],
+    ['abort', 'abandoned', { ...hungUp, variable_fifo_caller_exit_key: '1' }],
+    ['abort', 'key', { ...executing, variable_fifo_caller_exit_key: '1' }],
+    ['abort', undefined, { ...transferred, variable_fifo_caller_exit_key: '1' }],
+    ['abort', undefined, executing],
+  ])('of a caller who leaves a queue of mod_fifo by %s has the reason %s', (action, reason, headers) => {
+    const [, left] = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      fifo('push', 'a', 1_000),
+      fifo(action, 'a', 6_900, headers),
+    )
+    expect(left).toMatchObject({ hook: 'queue_leave', queueId: 'sales', waitingSeconds: 5 })
+    expect(left?.queueLeaveReason).toBe(reason)
+  })
+
+  it('of a caller whose agent of mod_fifo hangs up before the talk is one way through the queue', () => {
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      fifo('push', 'a', 1),
+      fifo('push', 'a', 9, { variable_fifo_status: 'WAITING' }),
+    )
+    expect(events.map(({ hook }) => hook)).toEqual(['queue_join'])
+  })
+
+  it('of calls that mod_fifo only tracks, and of outbound dialling for nobody, is nothing', () => {
+    expect(
+      reportsOf(
+        of('CHANNEL_CREATE', 'a', 0),
+        fifo('bridge-consumer-start', 'a', 1, { 'FIFO-Name': 'manual_calls', variable_fifo_target: 'x' }),
+        fifo('pre-dial', '', 2, { 'FIFO-Outbound-UUID': 'm1', 'outbound-strategy': 'enterprise' }),
+      ),
+    ).toEqual([])
   })
 
   it('of keys has the duration in milliseconds', () => {
@@ -296,13 +464,23 @@ describe('what FreeSWITCH reports of a call', () => {
   })
 })
 
+/** An event without a leg. */
+const legless = (name: string, atMs: number, headers: Headers) => {
+  const event = eventFromJson({
+    'Event-Name': name,
+    'Core-UUID': 'run-1',
+    'Event-Date-Timestamp': time(atMs),
+    'Event-Sequence': String(100 + atMs),
+    ...headers,
+  })
+  if (!event) throw new Error('not an event')
+  return event
+}
+
 describe('a registration', () => {
+  /** Headers: sofia_reg.c of FreeSWITCH 1.10. */
   const sofia = (subclass: string, headers: Headers = {}) =>
-    syntheticEvent('CUSTOM', '', 5, {
-      'Event-Subclass': `sofia::${subclass}`,
-      'call-id': 'r1@phone',
-      ...headers,
-    })
+    legless('CUSTOM', 5, { 'Event-Subclass': `sofia::${subclass}`, 'call-id': 'r1@phone', ...headers })
   const user = { 'from-user': '1001', 'from-host': 'acme.example', contact: '<sip:1001@192.0.2.7:5060>' }
   const registrations = (...events: ReturnType<typeof sofia>[]) =>
     mapAll(events, { ...ALL, accountOf: accountFromRealm({ 'acme.example': 'acme' }) })
@@ -363,6 +541,172 @@ describe('a registration', () => {
   })
 })
 
+describe('an agent of a queue', () => {
+  const accountOf = accountFromRealm({ 'acme.example': 'acme' })
+  const status = (agent: string, value: string, atMs: number) =>
+    legless('CUSTOM', atMs, {
+      'Event-Subclass': 'callcenter::info',
+      'CC-Action': 'agent-status-change',
+      'CC-Agent': agent,
+      'CC-Agent-Status': value,
+    })
+
+  it('logs in, pauses, is back and logs out by its status, in the account of its realm', () => {
+    const agentId = '1007@acme.example'
+    const statuses = [
+      'Available',
+      'Available',
+      'On Break',
+      'Available (On Demand)',
+      'Available',
+      'Logged Out',
+      'Available',
+      'Unknown',
+    ]
+    const { published, problems, mapping } = mapAll(
+      statuses.map((value, index) => status(agentId, value, index)),
+      { ...ALL, accountOf },
+    )
+    expect(published.map(({ hook, timestampMs = 0 }) => [hook, timestampMs - createdMs])).toEqual([
+      ['queue_agent_login', 0],
+      ['queue_agent_pause', 2],
+      ['queue_agent_resume', 3],
+      ['queue_agent_logout', 5],
+      ['queue_agent_login', 6],
+    ])
+    expect(published[0]).toMatchObject({ accountId: 'acme', callId: agentId, agentId })
+    expect(published[0]).not.toHaveProperty('queueId')
+    expect([problems, mapping.openLegs()]).toEqual([[], 0])
+  })
+
+  it('of mod_fifo logs in to each queue for which it waits on the line', () => {
+    const consumer = (action: string, atMs: number, headers: Headers = {}) =>
+      fifo(action, 'agent-leg', atMs, {
+        'FIFO-Name': 'sales!3,support',
+        variable_current_application_data: 'sales!3,support out wait',
+        variable_fifo_consumer_id: 'agent-7',
+        ...headers,
+      })
+    const { published } = mapAll(
+      [
+        consumer('consumer_start', 1),
+        consumer('consumer_stop', 9),
+        consumer('consumer_start', 10, { variable_current_application_data: 'sales out nowait' }),
+        consumer('consumer_start', 11, { 'Call-Direction': 'outbound' }),
+      ],
+      ALL,
+    )
+    expect(
+      published.map(({ hook, queueId, agentId, agentNumber }) => [hook, queueId, agentId, agentNumber]),
+    ).toEqual([
+      ['queue_agent_login', 'sales', 'agent-7', '1001'],
+      ['queue_agent_login', 'support', 'agent-7', '1001'],
+      ['queue_agent_logout', 'sales', 'agent-7', '1001'],
+      ['queue_agent_logout', 'support', 'agent-7', '1001'],
+    ])
+    expect(new Set(published.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(4)
+  })
+
+  it('is subscribed to only if it is selected', () => {
+    expect(subscribedEvents('CHANNEL_DESTROY', [], ['queue_agent_pause']).slice(-3)).toEqual([
+      'CUSTOM',
+      'callcenter::info',
+      'fifo::info',
+    ])
+    expect(mapAll([status('1007@acme.example', 'Available', 1)], { accountOf }).published).toEqual([])
+  })
+
+  it('with a status for each of very many agents is remembered for the last ones', () => {
+    const { published } = mapAll(
+      [
+        status('first@acme.example', 'Available', 0),
+        ...Array.from({ length: 10_000 }, (_, index) => status(`${index}@acme.example`, 'Available', index)),
+        status('first@acme.example', 'Available', 10_001),
+        status('9999@acme.example', 'Available', 10_002),
+      ],
+      { ...ALL, accountOf },
+    )
+    expect(published).toHaveLength(10_002)
+  })
+})
+
+describe('a text message', () => {
+  const accountOf = accountFromRealm({ 'acme.example': 'acme' })
+  /** Headers: sofia_presence.c of FreeSWITCH 1.10. */
+  const headers = {
+    proto: 'sip',
+    dest_proto: 'sip',
+    from: '1001@acme.example',
+    from_user: '1001',
+    from_host: 'acme.example',
+    to: 'internal/1002@acme.example',
+    to_user: '1002',
+    to_host: 'acme.example',
+    subject: 'SIMPLE MESSAGE',
+    type: 'text/plain',
+  }
+  const sms = {
+    hook: 'sms',
+    accountId: 'acme',
+    callId: 'run-1-105',
+    direction: 'inbound',
+    from: '1001',
+    fromRealm: 'acme.example',
+    to: '1002',
+    toRealm: 'acme.example',
+    body: 'Hello 100 %41',
+  }
+  const messages = (...events: EslEvent[]) => mapAll(events, { ...ALL, accountOf })
+
+  it('has its parties and its text, in the account of its sender', () => {
+    const { published, problems, mapping } = messages(
+      legless('MESSAGE', 5, { ...headers, _body: 'Hello 100 %41' }),
+    )
+    expect(published).toMatchObject([{ ...sms, timestampMs: createdMs + 5 }])
+    expect([problems, mapping.openLegs()]).toEqual([[], 0])
+  })
+
+  it('has its text in the format plain too', () => {
+    const lines = Object.entries({
+      'Event-Name': 'MESSAGE',
+      'Core-UUID': 'run-1',
+      'Event-Date-Timestamp': time(5),
+      'Event-Sequence': '105',
+      ...headers,
+    }).map(([name, value]) => `${name}: ${encodeURIComponent(value)}`)
+    const text = `${lines.join('\n')}\nContent-Length: 13\n\nHello 100 %41`
+    const event = parseEvent('plain', Buffer.from(text))
+    expect(event && messages(event).published).toMatchObject([sms])
+  })
+
+  it('from an address alone has its parties', () => {
+    const addresses = {
+      proto: 'sip',
+      from: 'sip:1001@acme.example',
+      to: 'internal/sip:1002@ACME.example:5060',
+    }
+    const { published } = messages(legless('MESSAGE', 5, addresses))
+    expect(published).toMatchObject([
+      { from: '1001', fromRealm: 'acme.example', to: '1002', toRealm: 'acme.example' },
+    ])
+    expect(published[0]).not.toHaveProperty('body')
+  })
+
+  it('that is no text, or has nobody, is nothing', () => {
+    const { published, problems } = messages(
+      legless('MESSAGE', 5, { ...headers, type: 'message/imdn+xml' }),
+      legless('MESSAGE', 6, { ...headers, proto: 'GLOBAL' }),
+      legless('MESSAGE', 7, { proto: 'sip' }),
+    )
+    expect([published, problems]).toEqual([[], []])
+  })
+
+  it('is subscribed to only if it is selected', () => {
+    expect(subscribedEvents('CHANNEL_DESTROY', [], DEFAULT_OPTIONAL_HOOKS)).not.toContain('MESSAGE')
+    expect(subscribedEvents('CHANNEL_DESTROY', [], ['sms']).at(-1)).toBe('MESSAGE')
+  })
+})
+
 describe('a missed call on FreeSWITCH', () => {
   const ended = of('CHANNEL_DESTROY', 'a', 9)
   const hooksOf = (...events: Parameters<typeof reportsOf>) => reportsOf(...events).map(({ hook }) => hook)
@@ -402,6 +746,22 @@ describe('a missed call on FreeSWITCH', () => {
     const trunk = phone('b', 'a', { variable_sip_gateway_name: 'carrier' })
     expect(hooksOf(of('CHANNEL_CREATE', 'a', 0), trunk, ended)).toEqual([])
     expect(hooksOf(of('CHANNEL_CREATE', 'a', 0), ended)).toEqual([])
+  })
+
+  it('is no caller who gives up a queue, whose agents rang, but one whom the queue sends on to a phone', () => {
+    const agentLeg = of('CHANNEL_CREATE', 'b', 2, {
+      'Call-Direction': 'outbound',
+      variable_cc_member_session_uuid: 'a',
+    })
+    const answered = { 'Caller-Channel-Answered-Time': time(1) }
+    const caller = of('CHANNEL_ANSWER', 'a', 1, answered)
+    const left = of('CHANNEL_DESTROY', 'a', 9, answered)
+    const timeout = queue('member-queue-end', 5, { 'CC-Cause': 'Cancel', 'CC-Cancel-Reason': 'TIMEOUT' })
+    const joined = queue('member-queue-start', 1)
+    expect(hooksOf(caller, joined, agentLeg, left)).toEqual(['queue_join'])
+    expect(hooksOf(caller, joined, agentLeg, timeout, left)).toEqual(['queue_join', 'queue_leave'])
+    const sentOn = hooksOf(caller, joined, agentLeg, timeout, phone('c', 'a'), left)
+    expect(sentOn).toEqual(['queue_join', 'queue_leave', 'missed_call'])
   })
 
   it('is none if the caller left a message', () => {

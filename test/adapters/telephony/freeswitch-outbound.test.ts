@@ -108,7 +108,7 @@ describe('a leg that its dial plan hands over', () => {
       'linger 30',
       'myevents json',
       'event json CHANNEL_HOLD CHANNEL_UNHOLD RECORD_START RECORD_STOP ' +
-        'CUSTOM valet_parking::info vm::maintenance callcenter::info conference::maintenance',
+        'CUSTOM valet_parking::info vm::maintenance callcenter::info fifo::info conference::maintenance',
       'sendmsg\ncall-command: execute\nexecute-app-name: transfer\nexecute-app-arg: 2001 XML public',
     ])
     expect(server.status().openLegs).toBe(1)

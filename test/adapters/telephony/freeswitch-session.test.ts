@@ -53,7 +53,7 @@ describe('a session', () => {
       'auth ClueCon',
       `event ${format} CHANNEL_CREATE CHANNEL_PROGRESS CHANNEL_PROGRESS_MEDIA CHANNEL_ANSWER CHANNEL_BRIDGE ` +
         'CHANNEL_UNBRIDGE CHANNEL_HOLD CHANNEL_UNHOLD CHANNEL_UUID CHANNEL_DESTROY ' +
-        'RECORD_START RECORD_STOP CUSTOM valet_parking::info vm::maintenance callcenter::info conference::maintenance',
+        'RECORD_START RECORD_STOP CUSTOM valet_parking::info vm::maintenance callcenter::info fifo::info conference::maintenance',
     ])
     fake.send(recordedStream(format))
     // The two legs of C36 have an account in a SIP header only, which this source does not read. The dialled legs of C33 and

@@ -34,6 +34,20 @@ export const mutants = [
     tests: INDEX,
   },
   {
+    what: 'numbers of an account are never removed for its share',
+    file: 'src/delivery/call-index.ts',
+    find: "      count('numbers', accountId)\n",
+    replace: '',
+    tests: INDEX,
+  },
+  {
+    what: 'accounts of nodes that restart often are never trimmed',
+    file: 'src/delivery/call-index.ts',
+    find: ' ?? clock.now() % most)',
+    replace: ' ?? 0)',
+    tests: INDEX,
+  },
+  {
     what: 'a batch that the store did not take is lost',
     file: 'src/delivery/call-index.ts',
     find: '      if (!(await write(batch))) return\n',
@@ -66,6 +80,27 @@ export const mutants = [
     file: 'src/runtime/why.ts',
     find: 'const isOwn = accountId === undefined || accountId === eventAccountId',
     replace: 'const isOwn = true',
+    tests: WHY,
+  },
+  {
+    what: 'a search reads large events without a bound',
+    file: 'src/runtime/why.ts',
+    find: 'charactersLeft.bodies -= body.length',
+    replace: 'charactersLeft.bodies -= 0',
+    tests: WHY,
+  },
+  {
+    what: 'a search reads large webhooks without a bound',
+    file: 'src/runtime/why.ts',
+    find: ' || charactersLeft.webhooks <= 0',
+    replace: '',
+    tests: WHY,
+  },
+  {
+    what: 'an account searches any number of times at once',
+    file: 'src/http/operations/why.ts',
+    find: 'return context.readInTurn(async () => {',
+    replace: 'return (async (work) => work())(async () => {',
     tests: WHY,
   },
   {

@@ -3,6 +3,7 @@
 const AMI = 'adapters/telephony/asterisk/ami-call-report.ts'
 const ASTERISK = 'adapters/telephony/asterisk/call-report.ts'
 const FREESWITCH = 'adapters/telephony/freeswitch/call-report.ts'
+const FREESWITCH_QUEUES = 'adapters/telephony/freeswitch/queue-report.ts'
 
 const ofAsterisk = { tests: ['test/adapters/telephony/asterisk-call-reports.test.ts'] }
 const ofFreeswitch = { tests: ['test/adapters/telephony/freeswitch-call-reports.test.ts'] }
@@ -137,30 +138,58 @@ export const mutants = [
   },
   {
     what: 'FreeSWITCH: queue_join is missing',
-    file: FREESWITCH,
+    file: FREESWITCH_QUEUES,
     find: "return [report('queue_join')]",
     replace: 'return []',
     ...ofFreeswitch,
   },
   {
     what: 'FreeSWITCH: queue_leave comes again when the conversation is over',
-    file: FREESWITCH,
+    file: FREESWITCH_QUEUES,
     find: "if (event.header('CC-Cause') !== 'Cancel') return []",
     replace: '',
     ...ofFreeswitch,
   },
   {
     what: 'FreeSWITCH: queue_agent_offer does not name the agent',
-    file: FREESWITCH,
+    file: FREESWITCH_QUEUES,
     find: "[report('queue_agent_offer', { agentId })]",
     replace: "[report('queue_agent_offer')]",
     ...ofFreeswitch,
   },
   {
     what: 'FreeSWITCH: queue_agent_answer does not name the leg of the agent',
-    file: FREESWITCH,
+    file: FREESWITCH_QUEUES,
     find: "const agentCallId = event.header('CC-Agent-UUID')",
     replace: 'const agentCallId = undefined',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: a caller who hung up after a key left the queue by the key',
+    file: FREESWITCH_QUEUES,
+    find: "  if (event.header('Answer-State') === 'hangup') return 'abandoned'\n",
+    replace: '',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: calls that mod_fifo only tracks are in a queue',
+    file: FREESWITCH_QUEUES,
+    find: '  if (queueId === TRACKED_CALLS) return []\n',
+    replace: '',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: the agent of a queue belongs to another call than the caller',
+    file: 'adapters/telephony/freeswitch/leg.ts',
+    find: "event.header('variable_cc_member_session_uuid') ??",
+    replace: '',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: an agent who is back from a break logs in',
+    file: 'adapters/telephony/freeswitch/account-events.ts',
+    find: "before === 'pausing' ? 'queue_agent_resume' : 'queue_agent_login'",
+    replace: "'queue_agent_login'",
     ...ofFreeswitch,
   },
   {

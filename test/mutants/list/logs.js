@@ -8,8 +8,8 @@ export const mutants = [
   {
     what: 'lines that repeat are all written',
     file: 'src/runtime/safe-log.ts',
-    find: 'if (kind.lines <= FIRST_LINES) return',
-    replace: 'if (kind.lines > 0) return',
+    find: 'if (ofMessage.lines <= FIRST_LINES ||',
+    replace: 'if (ofMessage.lines > 0 ||',
     tests: LIMIT,
   },
   {
@@ -22,8 +22,22 @@ export const mutants = [
   {
     what: 'kinds of lines are not bounded',
     file: 'src/runtime/safe-log.ts',
-    find: 'if (!found && kinds.size >= MAX_KINDS && key !== OTHERS)',
-    replace: 'if (!found && kinds.size < 0 && key !== OTHERS)',
+    find: 'if (!found && among.size >= most) return undefined',
+    replace: '',
+    tests: LIMIT,
+  },
+  {
+    what: 'the lines of an account hide those of another',
+    file: 'src/runtime/safe-log.ts',
+    find: ' || ofAccount?.lines === 1)',
+    replace: ')',
+    tests: LIMIT,
+  },
+  {
+    what: 'the lines of all accounts are counted together',
+    file: 'src/runtime/safe-log.ts',
+    find: 'const kind = ofAccount ?? ofMessage',
+    replace: 'const kind = ofMessage',
     tests: LIMIT,
   },
   {

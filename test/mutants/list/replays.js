@@ -9,6 +9,13 @@ const SELECTION = 'src/delivery/replay-selection.ts'
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'replays of an account do not know of each other',
+    file: 'src/runtime/replay-runner.ts',
+    find: 'return elsewhere * Math.max(1, jobs.length)',
+    replace: 'return elsewhere',
+    tests: ['test/service/replay-faults.test.ts'],
+  },
+  {
     what: 'a replay of a replay refers to the replay',
     file: 'src/delivery/replay.ts',
     find: 'replayOf: old.replayOf ?? old.id,',

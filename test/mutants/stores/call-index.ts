@@ -38,10 +38,19 @@ export const brokenCallIndex: readonly StoreFault[] = [
   })),
   fault('an erasure ignores its limit', (store) => ({ erase: (what) => store.erase(what, 1e6) })),
   fault('the newest unwanted events of an account are removed', (store) => ({
-    trim: async (accountId, keep, limit) => store.trim(accountId, Math.max(0, keep - 1), limit),
+    trim: async (kind, accountId, upTo, limit) => store.trim(kind, accountId, upTo + 1e6, limit),
   })),
   fault('a trim ignores its limit', (store) => ({
-    trim: (accountId, keep) => store.trim(accountId, keep, 1e6),
+    trim: (kind, accountId, upTo) => store.trim(kind, accountId, upTo, 1e6),
+  })),
+  fault('a trim removes unwanted events alone', (store) => ({
+    trim: async (kind, ...what) => (kind === 'events' ? store.trim(kind, ...what) : 0),
+  })),
+  fault('an account has the share of all', (store) => ({
+    excess: (kind, keep) => store.excess(kind, keep),
+  })),
+  fault('one row too many is kept', (store) => ({
+    excess: (kind, keep, ...account) => store.excess(kind, keep + 1, ...account),
   })),
   fault('the call index is pruned 1 ms late', (store) => ({
     prune: ({ events, numbers }, limit) =>
@@ -55,6 +64,6 @@ export const brokenCallIndex: readonly StoreFault[] = [
   })),
   fault('the call index is pruned by age alone', (store) => ({
     prune: ({ events, numbers }, limit) =>
-      store.prune({ events: { ...events, max: 1e9 }, numbers: { ...numbers, max: 1e9 } }, limit),
+      store.prune({ events: { ...events, upTo: 0 }, numbers: { ...numbers, upTo: 0 } }, limit),
   })),
 ]

@@ -17,6 +17,9 @@ export const brokenHolds: readonly StoreFault[] = [
   fault('a release of what is not held says that it was', (store) => ({
     remove: (scope) => store.remove(scope).then(() => true),
   })),
+  fault('a hold of what is held says that it was not', (store) => ({
+    put: (scope) => store.put(scope).then(() => true),
+  })),
   fault('a hold of all accounts replaces the others', (store) => ({
     async list() {
       const scopes = await store.list()

@@ -208,13 +208,14 @@ export const brokenDeliveries: readonly StoreFault[] = [
     'deliveries are not filtered by time',
     onList(({ fromMs: _from, toMs: _to, ...query }) => query),
   ),
-  deliveryFault('the count of deliveries has no limit', (store) => ({
-    countDeliveries: (query) => store.countDeliveries({ ...query, limit: 1e9 }),
-  })),
-  deliveryFault('the count of deliveries is that of any account', (store) => ({
-    async countDeliveries(query) {
-      const { accountId = query.accountId } = (await store.webhookOf(query.webhookId)) ?? {}
-      return store.countDeliveries({ ...query, accountId })
+  deliveryFault(
+    'a list of deliveries goes on behind the end of its part',
+    onList(({ end: _end, ...query }) => query),
+  ),
+  deliveryFault('a part of deliveries ends with the last row', (store) => ({
+    async listPart(query) {
+      const part = await store.listPart(query)
+      return query.list === 'deliveries' ? { ...part, hasMore: false } : part
     },
   })),
   deliveryFault('a page of a search ends at its limit', (store) => ({
@@ -336,6 +337,10 @@ export const brokenAttempts: readonly StoreFault[] = [
         query.cursor === undefined ? query : { ...query, cursor: query.cursor + (query.ascending ? -1 : 1) },
       ),
   })),
+  attemptFault(
+    'attempts are not filtered by the kind of their event',
+    onAttempts(({ hooks: _ignored, ...query }) => query),
+  ),
   attemptFault(
     'attempts are not filtered by call',
     onAttempts(({ callIds: _ignored, ...query }) => query),

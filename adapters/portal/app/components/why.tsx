@@ -1,9 +1,8 @@
 /** What became of the events of calls: what was accepted, who got it, and why others did not. */
 import type { Why } from 'hookswitch/client'
 import { kindName } from '../state/kinds.js'
-import { t } from '../state/translate.js'
+import { t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
-import { isUnmatchedReason } from '../text/unmatched.js'
 import { explanationText } from './explanation.js'
 import { Line } from './hostile-text.js'
 import { Panel } from './panel.js'
@@ -92,8 +91,7 @@ function Became({ event: { wanted, deliveries, unmatched }, atMs }: BecameProps)
       {unmatched.map(({ why, explain, count, webhooks }) => (
         <li key={why} class="soft">
           <Line text={webhooks.map(({ name }) => name).join(', ')} />
-          {count > webhooks.length && ` +${count - webhooks.length}`}:{' '}
-          {isUnmatchedReason(why) ? t(`match.${why}`) : explain}
+          {count > webhooks.length && ` +${count - webhooks.length}`}: {word('match', why, explain)}
         </li>
       ))}
     </ul>

@@ -66,13 +66,14 @@ export function t(key: MessageKey, parameters?: Parameters): string {
   return formatMessage(messages, current, key, parameters)
 }
 
-/** The text of a key that the service chose, such as a state; the word itself where there is no text. */
+/** The text of a key that the service chose, such as a state. `otherwise`: where there is no text; default: the word itself. */
 export function word(
-  prefix: 'state' | 'found' | 'result' | 'kind' | 'change' | 'cause' | 'type' | 'event',
+  prefix: 'state' | 'found' | 'result' | 'kind' | 'change' | 'cause' | 'type' | 'event' | 'match',
   name: string,
+  otherwise = name,
 ): string {
   const key = `${prefix}.${name}`
-  return Object.hasOwn(texts.value.messages, key) ? t(key as MessageKey) : name
+  return Object.hasOwn(texts.value.messages, key) ? t(key as MessageKey) : otherwise
 }
 
 /** A cause or a class of a failure in a few words. */

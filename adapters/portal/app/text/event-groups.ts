@@ -30,8 +30,12 @@ const GROUPS = {
     'queue_agent_answer',
     'queue_agent_complete',
     'queue_leave',
+    'queue_agent_login',
+    'queue_agent_logout',
+    'queue_agent_pause',
+    'queue_agent_resume',
   ],
-  accounts: ['device_registered', 'device_unregistered', 'object'],
+  accounts: ['device_registered', 'device_unregistered', 'sms', 'object'],
   webhooks: [
     'webhook_paused',
     'webhook_failing',

@@ -24,9 +24,10 @@ const bodyStart = (s: string, length: string) => `left(case a.variant when 0 the
         ) end, ${length})`
 
 /**
- * `$1`: account; `$2`: before or after this position; `$3`, `$4`: recorded from and to; `$5`: limit; `$6`: characters of a
+ * `$1`: account; `$2`: before or after this position; `$13`: up to this one; `$3`, `$4`: recorded from and to; `$5`: limit; `$6`: characters of a
  * body to read (at least the bytes that are shown); `$7`: webhook; `$8`: calls, each null for any; `$9`, `$10`: range of the
- * id of the delivery's event; `$11`, `$12`: stored ids of the delivery. Slim ends have no document.
+ * id of the delivery's event; `$11`, `$12`: stored ids of the delivery; `$14`:
+ * kinds of events, null for any. Slim ends have no document.
  */
 export function attemptStatement(
   s: string,
@@ -37,7 +38,10 @@ export function attemptStatement(
   // The planner expects a range of parameters to leave almost no row, and half of the rows after a CASE. So it reads a page
   // in the order of its index, instead of sorting everything.
   const filters = `a.position ${ascending ? '>' : '<'} $2 and case when a.at_ms >= $3 then a.at_ms <= $4 end and a.doc is not null
-    ${onlyFailures ? `and not ${isSuccess('a.doc')}` : ''}`
+    ${onlyFailures ? `and not ${isSuccess('a.doc')}` : ''}
+    and case when $14::text[] is null then true else (select hook from ${s}.event e where e.position = a.event) = any ($14) end`
+  /** As a row: of two bounds the planner would expect that they leave almost no row, too. */
+  const upTo = (key: string) => `(a.webhook_key, a.position) ${ascending ? '<=' : '>='} (${key}, $13::bigint)`
   const end = `order by a.position ${order} limit $5`
   const ofAccount = `not ${none(
     `${s}.webhook`,
@@ -61,19 +65,19 @@ export function attemptStatement(
         select from ${s}.webhook where account_id = $1 limit ${MANY_WEBHOOKS}
       ) webhooks) = ${MANY_WEBHOOKS}
     having count(*) = $5`
+  // A subquery, not a join: only with a single webhook can the order of the index be used.
+  const ofId = `(select key from ${s}.webhook where id = $7 and account_id = $1)`
   const lookups: Record<AttemptLookup, string> = {
     account: ascending
       ? `select a.* from ${s}.webhook w cross join lateral (
-          select * from ${s}.attempt a where a.webhook_key = w.key and ${filters} ${end}
+          select * from ${s}.attempt a where a.webhook_key = w.key and ${filters} and ${upTo('w.key')} ${end}
         ) a where w.account_id = $1 ${end}`
-      : `select a.* from (select coalesce((${newestBound}), 0) as position) bound
+      : `select a.* from (select greatest((${newestBound}), $13::bigint, 0) as position) bound
         cross join ${s}.webhook w cross join lateral (
           select * from ${s}.attempt a where a.webhook_key = w.key and a.position >= bound.position and ${filters} ${end}
         ) a where w.account_id = $1 ${end}`,
-    // A subquery, not a join: only with a single webhook can the order of the index be used.
     webhook: `select * from ${s}.attempt a
-      where a.webhook_key = (select key from ${s}.webhook where id = $7 and account_id = $1) and ${filters} and ${ofCalls}
-      ${end}`,
+      where a.webhook_key = ${ofId} and ${filters} and ${upTo(ofId)} and ${ofCalls} ${end}`,
     delivery: `select * from (
         select a.* from (
           select position as at from ${s}.event where id >= $9 and id < $10 offset 0
@@ -91,7 +95,7 @@ export function attemptStatement(
   return {
     name: `attempts_${lookup}${ascending ? '_up' : ''}${onlyFailures ? '_failed' : ''}`,
     text: `with given as (
-        select $1::text, $5::int, $6::int, $7::text, $8::text[], $9::text, $10::text, $11::text, $12::text
+        select $1::text, $5::int, $6::int, $7::text, $8::text[], $9::text, $10::text, $11::text, $12::text, $13::bigint, $14::text[]
       )
       select ${ATTEMPT_COLUMNS}, w.id as "webhookId", w.account_id as "accountId", e.id as "eventId", e.call_id as "callId",
         e.hook, ${bodyStart(s, '$6')} as body

@@ -1,3 +1,4 @@
+import type { CallIndexKind } from 'hookswitch/store'
 import { deleting, type Statement } from '../statement.js'
 
 const EVENT = `id, account_id as "accountId", call_id as "callId", hook, sequence, timestamp_ms as "timestampMs",
@@ -15,6 +16,34 @@ const newestOf = (
     select ${columns} from ${table} where ${column} = u.key and (${account}::text is null or account_id = ${account})
     order by n desc limit ${limit}
   ) x order by x."acceptedMs" desc limit ${limit}`
+
+const trimming = (table: string, kind: CallIndexKind) => ({
+  /** `n` of the newest row of the account `$1` that is not among its newest `$2`. */
+  excessOfAccount: {
+    name: `call_index_excess_of_account_${kind}`,
+    text: `select n from ${table} where account_id = $1 order by n desc offset $2 limit 1`,
+  },
+  /** The same of all accounts, without a scan where there are surely no more than `$1` rows: trimmed accounts leave gaps in `n`. */
+  excess: {
+    name: `call_index_excess_${kind}`,
+    text: `select n from (select case when max(n) - min(n) >= $1
+        then (select n from ${table} order by n desc offset $1 limit 1) end as n from ${table}) x where n is not null`,
+  },
+  /** Of the account `$1` up to `$3` of the oldest rows, up to `$2`. */
+  trim: {
+    name: `call_index_trim_${kind}`,
+    text: deleting(table, 'account_id = $1 and n <= $2 order by n limit $3 for update skip locked'),
+  },
+  /** Of the oldest `$3` rows those that were accepted before `$1`, and those up to `$2`. */
+  prune: {
+    name: `call_index_prune_${kind}`,
+    text: deleting(
+      table,
+      `n = any (array(select n from (select n, accepted_ms from ${table} order by n limit $3) x
+        where accepted_ms < $1 or n <= $2))`,
+    ),
+  },
+})
 
 export const callIndexStatements = (s: string) =>
   ({
@@ -102,36 +131,9 @@ export const callIndexStatements = (s: string) =>
       name: `call_index_erase_account_${table}`,
       text: deleting(`${s}.${table}`, 'account_id = $1 order by n limit $2'),
     })),
-    /** Of the account `$1` up to `$3` of the oldest, all but the newest `$2`. */
-    trim: {
-      name: 'call_index_trim',
-      text: deleting(
-        `${s}.unwanted_event`,
-        `account_id = $1 and n <= (
-          select n from ${s}.unwanted_event where account_id = $1 order by n desc offset $2 limit 1
-        ) order by n limit $3 for update skip locked`,
-      ),
-    },
-    /** Of the oldest `$3` rows those that were accepted before `$1`, or are not among the newest `$2`. */
-    pruneEvents: {
-      name: 'call_index_prune_events',
-      text: deleting(
-        `${s}.unwanted_event`,
-        // Trimmed accounts leave gaps in `n`.
-        `n = any (array(select n from (select n, accepted_ms from ${s}.unwanted_event order by n limit $3) x
-          where accepted_ms < $1 or n <= (
-            select case when max(n) - min(n) >= $2
-              then (select n from ${s}.unwanted_event order by n desc offset $2 limit 1) end
-            from ${s}.unwanted_event
-          )))`,
-      ),
-    },
-    pruneNumbers: {
-      name: 'call_index_prune_numbers',
-      text: deleting(
-        `${s}.call_number`,
-        `n = any (array(select n from (select n, accepted_ms from ${s}.call_number order by n limit $3) x
-          where accepted_ms < $1 or n <= (select max(n) from ${s}.call_number) - $2))`,
-      ),
-    },
-  }) satisfies Record<string, Statement | readonly Statement[]>
+    events: trimming(`${s}.unwanted_event`, 'events'),
+    numbers: trimming(`${s}.call_number`, 'numbers'),
+  }) satisfies Record<
+    string,
+    Statement | readonly Statement[] | Readonly<Record<keyof ReturnType<typeof trimming>, Statement>>
+  >

@@ -13,22 +13,28 @@ const TEST_FORM = 48
 const CANCELLED = stateNumberOf('cancelled')
 
 /**
- * How many deliveries of each of the webhooks `$1` ended in the states `$2` and were accepted from `$3` to `$4`, which are neither
- * replays nor tests; without those that a replay has recovered, unless `$5`. With `isDetailed` also: of the kinds `$6`, for the
- * reason `$7` (null: any).
+ * How many deliveries of each of the webhooks `$1` ended in the states `$2` and were accepted from `$3` to `$4`, all of them behind
+ * the position `$6` and up to `$7`, which are neither replays nor tests; without those that a replay has recovered, unless `$5`.
+ * With `isDetailed` also: of the kinds `$8`, for the reason `$9` (null: any).
  *
  * What has recovered is merged with the rest by position: the position of an original is that of the event of its replays. The
- * index of what was not delivered answers alone, unless the question is detailed. Replays that wait are read in the order of the
+ * indexes of what was delivered and of what was not answer alone, unless the question is detailed. Replays that wait are read in the order of the
  * index that has them by webhook: where one webhook has nearly all of them, another index would look as good.
  */
 export function replayableStatement(s: string, isDetailed: boolean): Statement {
-  const matches = (reason: string) => `replay_of is null and form < ${TEST_FORM}
+  // As a row: of two bounds the planner would expect that they leave almost no row.
+  const isNear = (position: string) =>
+    `${position} > $6 and (webhook_key, ${position}) <= (w.key, $7::bigint)`
+  const matches = (
+    position: string,
+    reason: string,
+  ) => `${isNear(position)} and replay_of is null and form < ${TEST_FORM}
         and case when accepted_ms >= $3 then accepted_ms <= $4 end
         ${
           isDetailed
-            ? `and ($7::text is null or ${reason} = $7) and ($6::text[] is null or (
+            ? `and ($9::text is null or ${reason} = $9) and ($8::text[] is null or (
                 select hook from ${s}.event e where e.position = event
-              ) = any ($6))`
+              ) = any ($8))`
             : ''
         }`
   return {
@@ -40,14 +46,14 @@ export function replayableStatement(s: string, isDetailed: boolean): Statement {
         select position from (
           select delivery as position, false as recovers from ${s}.attempt
           where webhook_key = w.key and ${UNDELIVERED} and $2::int[] && array[3, 4, 5, 6] and state = any ($2)
-            and ${matches('reason')}
+            and ${matches('delivery', 'reason')}
           union all
           select delivery, false from ${s}.attempt
-          where webhook_key = w.key and ${DELIVERED} and ${stateNumberOf('delivered')} = any ($2) and ${matches('reason')}
+          where webhook_key = w.key and ${DELIVERED} and ${stateNumberOf('delivered')} = any ($2) and ${matches('delivery', 'reason')}
           union all
           select position, false from ${s}.waiting
           where webhook_key = w.key and epoch < w.epoch and w.epoch > 1 and ${CANCELLED} = any ($2)
-            and ${matches(`'cancelled'`)}
+            and ${matches('position', `'cancelled'`)}
           union all
           select event, true from ${s}.attempt where webhook_key = w.key and ${REPLAYED} and state >= 2 and not $5
           union all

@@ -54,4 +54,36 @@ describe('the output of a command', () => {
       `URI\tAT\nhttps://crm.example.com/a\t${at}\nhttps://crm.example.com/b\t${at}\nc\t${at}\n`,
     )
   })
+
+  it('continues long sentences and values on a terminal on further lines, and in a pipe on none', async () => {
+    const print = async (isTTY: boolean) => {
+      let all = ''
+      const stdout = { write: (text: string) => (all += text), columns: 40, isTTY }
+      const output = createOutput(stdout, { isJson: false, signal: new AbortController().signal })
+      await output.sentences([`  call ${'c'.repeat(20)} of account acme: it waits`, 'x'.repeat(60)], 8)
+      await output.document({
+        held: Array.from({ length: 5 }, (_, nth) => `account-${nth}`),
+        id: 'i'.repeat(60),
+      })
+      return all.split('\n')
+    }
+    const list = ['"account-0"', '"account-1"', '"account-2"', '"account-3"', '"account-4"']
+    expect(await print(true)).toEqual([
+      `  call ${'c'.repeat(20)} of account`,
+      '        acme: it waits',
+      'x'.repeat(60),
+      `held  [${list.slice(0, 2).join(',')},`,
+      `      ${list.slice(2, 4).join(',')},`,
+      `      ${list[4]}]`,
+      `id    ${'i'.repeat(60)}`,
+      '',
+    ])
+    expect(await print(false)).toEqual([
+      `  call ${'c'.repeat(20)} of account acme: it waits`,
+      'x'.repeat(60),
+      `held\t[${list.join(',')}]`,
+      `id\t${'i'.repeat(60)}`,
+      '',
+    ])
+  })
 })

@@ -1,0 +1,97 @@
+import type { Statement } from '../statement.js'
+import { DELIVERED, ENDED, FAILED, OTHERS, UNDELIVERED } from './ended.js'
+
+/** The bounds of a part; null: there are none. */
+export interface PartRow {
+  /** Behind this position are all rows that the range may have. */
+  readonly first: number | null
+  /** No row behind this position is of the range. */
+  readonly last: number | null
+  /** The part ends here at the latest. */
+  readonly nth: number | null
+}
+
+/** Attempts are recorded later than they were sent, ms; more than that is a fault. */
+const MAX_LATE_MS = 3_600_000
+/** So many attempts beyond a range tell where it ends: some may be of a clock that is wrong. */
+const NEIGHBOURS = 10
+
+/** The positions of the attempts next to a time. */
+const neighbours = (s: string, condition: string, order: string) => `select position from (
+      ${[DELIVERED, OTHERS, FAILED]
+        .map(
+          (kind) =>
+            `(select position, at_ms from ${s}.attempt where ${kind} and ${condition} order by at_ms ${order} limit ${NEIGHBOURS})`,
+        )
+        .join(' union all ')}
+    ) kinds order by at_ms ${order} limit ${NEIGHBOURS}`
+
+/**
+ * `$1`: account; `$2`: webhook; `$3`: before or after this position; `$4`, `$5`: recorded from and to; `$6`: rows of the part, in
+ * that of an account also those of others. Finds the range by the
+ * indexes of time, which have the attempts of all accounts.
+ */
+function attemptPart(s: string, ascending: boolean, isOfWebhook: boolean): Statement {
+  const [after, order, outermost] = ascending ? ['>', '', 'min'] : ['<', 'desc', 'max']
+  const [before, behind] = ascending ? ['r.below', 'r.above'] : ['r.above', 'r.below']
+  const start = ascending ? `greatest($3, ${before})` : `least($3, ${before})`
+  const rows = `from ${s}.attempt where webhook_key = w.key and doc is not null and position ${after} b.first`
+  const ofWebhook = `select position as nth ${rows} order by position ${order} limit 1 offset $6::int - 1`
+  const ofAccount = `select ${outermost}(position) ${ascending ? '+' : '-'} $6::int as nth`
+  return {
+    name: `attempts_part${isOfWebhook ? '_webhook' : ''}${ascending ? '_up' : ''}`,
+    text: `with given as (select $1::text, $2::text, $3::bigint), r as materialized (
+        select (
+          select max(position) + 1 from (
+            ${neighbours(s, `at_ms > $5::float8 + ${MAX_LATE_MS} and at_ms <= extract(epoch from statement_timestamp()) * 1000`, '')}
+          ) n
+        ) as above, (
+          select min(position) - 1 from (${neighbours(s, `at_ms < $4::float8 - ${MAX_LATE_MS}`, 'desc')}) n
+        ) as below
+      ), b as materialized (select ${start} as first, ${behind} as last from r)
+      select b.first, b.last, p.nth from b left join lateral (
+        ${
+          isOfWebhook
+            ? `select (${ofWebhook}) as nth from ${s}.webhook w where w.id = $2 and w.account_id = $1`
+            : `${ofAccount} from ${s}.webhook w cross join lateral (
+          select position ${rows} order by position ${order} limit 1
+        ) a where w.account_id = $1 and $2::text is null`
+        }
+      ) p on true`,
+  }
+}
+
+/**
+ * `$1`: account; `$2`: webhook; `$3`: before or after this position; `$4`: rows of the part, of each kind; `$5`: states by number,
+ * null for any.
+ */
+function deliveryPart(s: string, ascending: boolean): Statement {
+  const [after, order, nearest] = ascending ? ['>', '', 'min'] : ['<', 'desc', 'max']
+  const nth = (table: string, column: string, condition: string, states: string) => `(
+        select ${column} as position from ${s}.${table}
+        where webhook_key = w.key and ${condition} and ${column} ${after} $3
+          and ($5::int[] is null or $5 && array[${states}])
+        order by ${column} ${order} limit 1 offset $4::int - 1
+      )`
+  return {
+    name: `deliveries_part${ascending ? '_up' : ''}`,
+    text: `select null as first, null as last, (select ${nearest}(position) from (${[
+      nth('waiting', 'position', 'true', '0, 5'),
+      ...ENDED.map((kind) => nth('attempt', 'delivery', kind, kind === UNDELIVERED ? '3, 4, 5, 6' : '2')),
+    ].join(' union all ')}) p) as nth
+      from ${s}.webhook w where w.account_id = $1 and w.id = $2`,
+  }
+}
+
+/** Statements for the next part of a list; each in both directions, `down` and `up`. */
+export const listPartStatements = (s: string) => {
+  const both = (statement: (ascending: boolean) => Statement) => ({
+    down: statement(false),
+    up: statement(true),
+  })
+  return {
+    ofWebhook: both((ascending) => attemptPart(s, ascending, true)),
+    ofAccount: both((ascending) => attemptPart(s, ascending, false)),
+    deliveries: both((ascending) => deliveryPart(s, ascending)),
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Parts of a list, each of which is examined by one query: a condition that few rows meet must not make a query read all of
+ * them.
+ */
+import type { AttemptQuery } from './delivery-queries.js'
+import type { DeliveryState } from './lifecycle.js'
+import { positionAt } from './positions.js'
+
+/** Selects the next part of a list. */
+export interface PartQuery
+  extends Pick<AttemptQuery, 'accountId' | 'webhookId' | 'hooks' | 'fromMs' | 'toMs' | 'cursor' | 'ascending'> {
+  /** `deliveries`: those of a webhook. */
+  readonly list: 'attempts' | 'deliveries'
+  /** Only deliveries in these states will be read: others need not count. Default: all states. */
+  readonly states?: readonly DeliveryState[]
+  /** Maximum number of rows of the part, of each kind. Default: what the store examines in a few milliseconds. */
+  readonly rows?: number
+}
+
+/** A part of a list. */
+export interface ListPart {
+  /** The part begins behind this position. */
+  readonly cursor: number
+  /** The part ends with this position, behind which the next part begins. */
+  readonly end: number
+  /** Whether further parts may have rows of the range. */
+  readonly hasMore: boolean
+}
+
+/**
+ * Most by which the moment of a position is after the acceptance, ms: positions of a node grow also while its store time does
+ * not, and are above those that it has read.
+ */
+const MAX_AHEAD_MS = 600_000
+const MAX_POSITION = Number.MAX_SAFE_INTEGER
+
+type Bounds = Pick<ListPart, 'cursor' | 'end'>
+type Range = Pick<AttemptQuery, 'fromMs' | 'toMs' | 'cursor' | 'end' | 'ascending'>
+
+/**
+ * The positions that the deliveries of a list can have. A delivery at one of them may still have been accepted before or after
+ * the range.
+ */
+export function deliveryBounds({ fromMs, toMs, cursor, end, ascending }: Range): Bounds {
+  const first = fromMs === undefined ? 0 : Math.min(MAX_POSITION, positionAt(fromMs))
+  const last = toMs === undefined ? MAX_POSITION : Math.min(MAX_POSITION, positionAt(toMs + MAX_AHEAD_MS))
+  return ascending === true
+    ? { cursor: Math.max(cursor ?? -1, first - 1), end: Math.min(end ?? last, last) }
+    : { cursor: Math.min(cursor ?? last, last), end: Math.max(end ?? first, first) }
+}
+
+/** @param last the position at which the part ends at the latest; absent: it has all that is left */
+export function partOf({ cursor, end }: Bounds, last: number | undefined, ascending = false): ListPart {
+  const hasMore = last !== undefined && (ascending ? last < end : last > end)
+  return { cursor, end: hasMore ? last : end, hasMore }
+}
