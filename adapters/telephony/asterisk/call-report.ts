@@ -180,7 +180,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       advance(phone, atMs)
       const { notes } = phone
       if (isBegin) {
-        const started = { path: path ?? notes.recordingPath, startedMs: atMs }
+        const started = { path: path ?? notes.recordingPath, startedMs: atMs, mayHaveEnded: false }
         notes.recordingPath = undefined
         if (notes.recordings.push(started) > MAX_RECORDINGS) notes.recordings.shift()
         if (hooks.has('recording_started'))
@@ -226,7 +226,8 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       queues.flushLeave(leg, leg.notes.abandonedAfterSeconds === undefined ? undefined : 'abandoned')
       queues.onEnd(leg, atMs)
       leaveSlot(leg, { eventName: 'PARK_ABANDONED' }, atMs)
-      for (const recording of leg.notes.recordings.splice(0)) endRecording(leg, recording, 'hangup', atMs)
+      for (const { path, startedMs, mayHaveEnded } of leg.notes.recordings.splice(0))
+        endRecording(leg, { path, startedMs: mayHaveEnded ? undefined : startedMs }, 'hangup', atMs)
       if (!hooks.has('missed_call') || !isMissed(leg)) return
       const occurrence = { hook: 'missed_call', atMs, key: '' } as const
       const event: PendingEvent = buildEvent(leg, occurrence, contextOf(leg))

@@ -114,6 +114,8 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
   let isResync = false
   /** Whether a list was requested: legs that began unseen may have events before it arrives. */
   let isListing = false
+  /** The callers who waited in a queue when the list was requested. */
+  const queuedLegs: Leg[] = []
 
   const contextOf = (leg: Leg): EventContext => {
     const context = legs.eventContext(leg)
@@ -401,10 +403,14 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     },
     snapshot() {
       isListing = true
+      queuedLegs.length = 0
       const openIds = legs.ids()
       for (const id of openIds) {
         const leg = legs.get(id)
-        if (leg) leg.mayHaveMissedRequest = true
+        if (!leg) continue
+        leg.mayHaveMissedRequest = true
+        if (leg.notes.isInQueue) queuedLegs.push(leg)
+        for (const recording of leg.notes.recordings) recording.mayHaveEnded = true
       }
       return { openIds, atStep: step }
     },
@@ -430,6 +436,10 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
         listed,
         nowMs,
       )
+      for (const { channel, notes } of queuedLegs.splice(0)) {
+        // The list names the application: a caller who runs another one has left the queue unseen.
+        if (channel.application !== undefined && channel.application !== 'Queue') notes.isInQueue = false
+      }
       isResync = false
       isListing = false
       return legs.takeBatch()
