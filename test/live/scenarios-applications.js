@@ -133,10 +133,7 @@ const QUEUE_SCENARIOS = [
         'inbound',
         '1531',
         '1539',
-        [
-          ...['create', 'answer', 'queue_join', 'queue_agent_offer:1532', 'queue_leave:abandoned'],
-          'missed_call',
-        ],
+        ['create', 'answer', 'queue_join', 'queue_agent_offer:1532', 'queue_leave:abandoned'],
         { endedBy: 'this_leg' },
       ),
       leg('outbound', '1532', '1531', ['create'], { cause: 'ORIGINATOR_CANCEL', endedBy: 'other_leg' }),
@@ -347,7 +344,14 @@ export const APPLICATION_SCENARIOS = [
       expected.phone === '1641'
         ? {
             ...expected,
-            hooks: ['create', 'recording_started?', 'answer', 'bridge:1642', 'recording_ready?', 'destroy'],
+            hooks: [
+              'create',
+              'recording_started',
+              'answer',
+              'bridge:1642',
+              'recording_ready:hangup',
+              'destroy',
+            ],
           }
         : expected,
     ),

@@ -26,8 +26,10 @@ async function establish(stage, from, to) {
   return caller
 }
 
-/** The delay before a reconnect grows up to 30 s. */
+/** The delay before a reconnect grows up to 5 s. */
 const RECONNECT_MS = 40_000
+/** What an error quotes of a log. */
+const LAST_LINES = 5
 
 /** Waits until all services have connected again after what `during` does. */
 async function reconnected(
@@ -36,9 +38,14 @@ async function reconnected(
 ) {
   const before = services.map((service) => service.connections())
   await during()
-  const areBack = () =>
-    services.every((service, index) => service.connections() > (before[index] ?? 0)) || undefined
-  await waitUntil('a new connection to the switch', areBack, RECONNECT_MS)
+  for (const [index, { source, connections, lines }] of services.entries()) {
+    const isBack = () => connections() > (before[index] ?? 0) || undefined
+    await waitUntil(`a new connection of ${source}`, isBack, RECONNECT_MS).catch(
+      (/** @type {Error} */ error) => {
+        throw new Error(`${error.message}; its log ends with ${lines.slice(-LAST_LINES).join('\n')}`)
+      },
+    )
+  }
 }
 
 /** Cuts all connections to the switch while `during` runs, and waits until they are back. */
