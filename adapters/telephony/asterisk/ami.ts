@@ -56,7 +56,7 @@ const AMI_OPTIONS = {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
-const SILENCE_MS = 20_000
+const SILENCE_MS = 10_000
 
 /**
  * Connects to the manager interface of an Asterisk (13 or newer) and publishes the channel events of its calls. The
