@@ -2,6 +2,7 @@
 import { totalmem } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
+import type { Log } from 'hookswitch'
 import type { GaugeReading } from 'hookswitch/adapter'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 import type { DiskHealth } from './disk.js'
@@ -10,9 +11,11 @@ import type { DiskHealth } from './disk.js'
 const WINDOW_MS = 10_000
 /** Interval in which the delay is sampled, ms. */
 const RESOLUTION_MS = 50
+/** A clock that is set by more than this is logged, ms. */
+const CLOCK_STEP_MS = 30_000
 
 /**
- * Registers the gauges of the program.
+ * Registers the gauges of the program, and logs when the clock of the machine is set: with SQLite nothing else shows it.
  *
  * @param readDisk the disk of the store's file; `undefined`: there is none, or the system does not tell
  * @returns ends the measurement
@@ -20,15 +23,25 @@ const RESOLUTION_MS = 50
 export function watchProgram(
   metrics: Pick<PrometheusMetrics, 'watch'>,
   readDisk: () => Promise<DiskHealth | undefined>,
+  log: Pick<Log, 'warn'>,
 ): () => void {
   const ended = new AbortController()
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   let longestNs = 0
+  const wallOffsetMs = () => Date.now() - performance.now()
+  let offsetMs = wallOffsetMs()
   delays.enable()
   const timer = setInterval(() => {
     // The histogram counts the time between two samples.
     longestNs = Math.max(0, delays.max - RESOLUTION_MS * 1e6)
     delays.reset()
+    const stepMs = wallOffsetMs() - offsetMs
+    offsetMs += stepMs
+    if (Math.abs(stepMs) > CLOCK_STEP_MS)
+      log.warn(
+        { seconds: Math.round(stepMs / 1000) },
+        'the clock of this machine was set, or the machine was suspended',
+      )
   }, WINDOW_MS).unref()
   metrics.watch(async () => readings(longestNs / 1e9, await readDisk()), ended.signal)
   return () => {

@@ -100,7 +100,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const services = publicService(hs, plan.page)
   const server = createServer(services, serverOptions(settings))
   const diskNow = async () => (choice.store === 'sqlite' ? readDisk(choice.path) : undefined)
-  const unwatchProgram = metrics && watchProgram(metrics, diskNow)
+  const unwatchProgram = metrics && watchProgram(metrics, diskNow, log)
   const readiness = async () => {
     const disk = await diskNow()
     return { isServing, health: hs.nodeHealth(), sources: switches?.health() ?? [], ...(disk && { disk }) }

@@ -79,7 +79,7 @@ export const PARAMETERS = {
     integerParameter(100, 3_600_000),
     'N',
     'probe a silent FreeSWITCH after this time',
-    '20000; --freeswitch',
+    '10000; --freeswitch',
   ),
   'connect-timeout-ms': parameter(
     integerParameter(1, 600_000),

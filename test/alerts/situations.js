@@ -444,6 +444,14 @@ export const SITUATIONS = [
     },
   },
   {
+    name: 'a switch hangs',
+    expected: ['SwitchDown'],
+    async setUp(context) {
+      const { fake } = await withSwitch(context)
+      return { begin: () => fake.silence(), end: () => fake.speak() }
+    },
+  },
+  {
     name: 'a switch sends old events, some of accounts that do not exist',
     expected: ['SwitchLate', 'SwitchEventsRefused'],
     async setUp(context) {

@@ -36,8 +36,9 @@ export interface AsteriskAmiOptions extends SourceOptions, LegOptions, OpenLegsO
   readonly secret: string
   /**
    * The event classes to subscribe to. Default 'call,dialplan,agent', which contain all events that are needed: without
-   * 'agent' if no hook of a queue is selected, with 'dtmf' if `channel_dtmf` is, with 'system' if one of a device is. 'call' alone is half of the stream; then
-   * a variable that the dial plan sets is known only with the next event of the call.
+   * 'agent' if neither a hook of a queue nor `missed_call` is selected, with 'dtmf' if `channel_dtmf` is, with 'system' if
+   * one of a device is. 'call' alone is half of the stream; then a variable that the dial plan sets is known only with the
+   * next event of the call.
    */
   readonly eventMask?: string | undefined
 }
@@ -55,7 +56,7 @@ const AMI_OPTIONS = {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
-const SILENCE_MS = 20_000
+const SILENCE_MS = 10_000
 
 /**
  * Connects to the manager interface of an Asterisk (13 or newer) and publishes the channel events of its calls. The

@@ -49,7 +49,7 @@ function uniqueApp(random: Random): string {
 }
 
 const TIMEOUT_MS = 10_000
-const SILENCE_MS = 20_000
+const SILENCE_MS = 10_000
 
 /**
  * Connects to the REST interface of an Asterisk (16 or newer), subscribes to all channels and publishes their events.

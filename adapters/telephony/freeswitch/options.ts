@@ -47,7 +47,7 @@ export interface FreeswitchSourceOptions extends FreeswitchOptions, OpenLegsOpti
   readonly connectTimeoutMs?: number | undefined
   /**
    * Sends a probe after this many milliseconds without data, and disconnects when it goes unanswered for as long.
-   * Default 20,000.
+   * Default 10,000.
    */
   readonly silenceMs?: number | undefined
 }
@@ -69,7 +69,7 @@ export const FREESWITCH_SOURCE_OPTIONS = {
   port: optionWithDefault(integerBetween(1, 65_535), 8021),
   password: optionWithDefault(checkSingleLine, 'ClueCon'),
   connectTimeoutMs: optionWithDefault(integerBetween(1, 600_000), 10_000),
-  silenceMs: optionWithDefault(integerBetween(100, 3_600_000), 20_000),
+  silenceMs: optionWithDefault(integerBetween(100, 3_600_000), 10_000),
 }
 
 /** The names become part of a command, so nothing but event names may pass. */

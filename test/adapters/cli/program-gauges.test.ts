@@ -1,9 +1,11 @@
 /** The gauges of the program: memory, event loop and disk. */
 import { totalmem } from 'node:os'
 import type { GaugeReading } from 'hookswitch/adapter'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { diskHealth } from '../../../adapters/cli/disk.js'
 import { watchProgram } from '../../../adapters/cli/program-gauges.js'
+
+afterEach(() => void vi.useRealTimers())
 
 async function read(disk: Parameters<typeof watchProgram>[1]) {
   let readings: readonly GaugeReading[] = []
@@ -21,6 +23,7 @@ async function read(disk: Parameters<typeof watchProgram>[1]) {
       },
     },
     disk,
+    { warn: () => {} },
   )
   await Promise.all(watched)
   expect(ended?.aborted).toBe(false)
@@ -51,4 +54,20 @@ it('shows the disk of the file, and that it is full', async () => {
   expect(room).toMatchObject({ disk_free_bytes: 2 ** 30, disk_bytes: 2 ** 31, node_problem: 0 })
   const full = await read(async () => diskHealth(1_000, 2 ** 31))
   expect(full).toMatchObject({ disk_free_bytes: 1_000, node_problem: 1 })
+})
+
+it('logs by how many seconds the clock of the machine was set, once', () => {
+  vi.useFakeTimers({
+    toFake: ['Date', 'performance', 'setInterval', 'clearInterval'],
+    now: 1_900_000_000_000,
+  })
+  const logged: object[] = []
+  const log = { warn: (fields: object) => void logged.push(fields) }
+  const end = watchProgram({ watch: () => {} }, async () => undefined, log)
+  vi.advanceTimersByTime(60_000)
+  expect(logged).toEqual([])
+  vi.setSystemTime(Date.now() - 600_000)
+  vi.advanceTimersByTime(60_000)
+  expect(logged).toEqual([{ seconds: -600 }])
+  end()
 })

@@ -102,7 +102,7 @@ describe('an AMI source', () => {
     const { server, clock, connects, reasons } = await startAmiSource()
     const { actions } = await server.connected(0)
     await until(() => connects() === 1)
-    await clock.advance(20_000)
+    await clock.advance(10_000)
     await until(() => actions.some(({ Action }) => Action === 'Ping'))
     expect(reasons()).toEqual([])
 
@@ -114,9 +114,9 @@ describe('an AMI source', () => {
     } = await startAmiSource()
     silent.responses.ping = () => undefined
     await until(() => silentConnects() === 1)
-    await silentClock.advance(40_000)
+    await silentClock.advance(20_000)
     await until(() => silentReasons().length === 1)
-    expect(silentReasons()[0]).toBe('no sign of life for 40 s')
+    expect(silentReasons()[0]).toBe('no sign of life for 20 s')
   })
 
   it('a list that does not arrive ends the connection, and one that arrives leaves no timer behind', async () => {

@@ -158,16 +158,16 @@ describe('an ARI source', () => {
     const { socket } = await server.connected(0)
     await until(() => connects() === 1)
     const pinged = once(socket, 'data')
-    await clock.advance(20_000)
+    await clock.advance(10_000)
     await pinged
     expect(reasons()).toEqual([])
 
     const silent = await startAriSource()
     silent.server.responses.pongs = false
     await until(() => silent.connects() === 1)
-    await silent.clock.advance(40_000)
+    await silent.clock.advance(20_000)
     await until(() => silent.reasons().length === 1)
-    expect(silent.reasons()[0]).toBe('no sign of life for 40 s')
+    expect(silent.reasons()[0]).toBe('no sign of life for 20 s')
   })
 
   it('a frame above 16 MiB ends the connection before it is received', async () => {
