@@ -8,7 +8,10 @@ import { positionAt } from './positions.js'
 
 /** Selects the next part of a list. */
 export interface PartQuery
-  extends Pick<AttemptQuery, 'accountId' | 'webhookId' | 'hooks' | 'fromMs' | 'toMs' | 'cursor' | 'ascending'> {
+  extends Pick<
+    AttemptQuery,
+    'accountId' | 'webhookId' | 'hooks' | 'fromMs' | 'toMs' | 'cursor' | 'ascending'
+  > {
   /** `deliveries`: those of a webhook. */
   readonly list: 'attempts' | 'deliveries'
   /** Only deliveries in these states will be read: others need not count. Default: all states. */

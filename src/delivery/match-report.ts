@@ -3,7 +3,7 @@ import type { Directory } from '../accounts/directory.js'
 import { invalidInput, notFound } from '../errors.js'
 import { yieldingOf } from '../values/yielding.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
-import { positionOf, type WebhookPosition, type WebhookStore } from '../webhooks/webhook-store.js'
+import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { PrepareDeps } from './accept.js'
 import { type CheckedEvent, checkEvent } from './event.js'
 import { mismatchOf } from './match.js'
@@ -11,7 +11,7 @@ import { payloadOf } from './payload.js'
 
 interface MatchReportDeps extends Omit<PrepareDeps, 'newId'> {
   readonly directory: Pick<Directory, 'lineage'>
-  readonly webhooks: Pick<WebhookStore, 'page'>
+  readonly webhooks: Pick<WebhookStore, 'list'>
 }
 
 /** Whether a webhook would get an event. */
@@ -34,8 +34,8 @@ export interface MatchReport {
     | 'filter'
 }
 
-/** Webhooks that are read at once, so that thousands are never in memory, and never hold up other work. */
-const WEBHOOKS_AT_ONCE = 1_000
+/** Webhooks between two checks whether the work has taken too long. */
+const WEBHOOKS_PER_CHECK = 256
 
 /** What an event must have that is only matched: its fields are checked, but only `hook` is required. */
 const PLACEHOLDER_CALL_ID = '-'
@@ -78,16 +78,14 @@ export async function reportMatches(
   if (!lineage.some(({ id }) => id === accountId)) throw notFound(event.accountId, 'account')
   const { callId: _, ...withoutCall } = event
   const payload = payloadOf(input.callId === undefined ? (withoutCall as CheckedEvent) : event, '')
+  const webhooks = await deps.webhooks.list([accountId])
   const reports: MatchReport[] = []
-  for (let after: WebhookPosition | undefined; ; await yieldingOf(deps.clock).whenDue(accountId)) {
-    const page = { ascending: true, limit: WEBHOOKS_AT_ONCE, ...(after && { after }) }
-    const webhooks = await deps.webhooks.page(accountId, page)
-    for (const webhook of webhooks) {
-      const { id, settings } = webhook
-      const why = mismatchOf(webhook, event, lineage, payload)
-      reports.push({ id, name: settings.name, isWanted: why === undefined, ...(why !== undefined && { why }) })
-    }
-    if (webhooks.length < WEBHOOKS_AT_ONCE) return reports
-    after = positionOf(webhooks.at(-1)!)
+  for (const webhook of webhooks) {
+    if (reports.length % WEBHOOKS_PER_CHECK === WEBHOOKS_PER_CHECK - 1)
+      await yieldingOf(deps.clock).whenDue(accountId)
+    const { id, settings } = webhook
+    const why = mismatchOf(webhook, event, lineage, payload)
+    reports.push({ id, name: settings.name, isWanted: why === undefined, ...(why !== undefined && { why }) })
   }
+  return reports
 }

@@ -38,7 +38,7 @@ export interface WebhookHealth extends ListedEndpoint {
 }
 
 export interface EndpointHealthDeps extends EndpointListDeps {
-  readonly deliveries: Pick<DeliveryReads, 'activity' | 'attempts' | 'deliveries'>
+  readonly deliveries: Pick<DeliveryReads, 'activity' | 'attempts' | 'deliveries' | 'listPart'>
   readonly healthRules: HealthRules
   /** Time limit of an attempt, ms. */
   readonly attemptTimeoutMs: number
@@ -116,19 +116,21 @@ async function countNotDelivered(
   // What failed first was accepted before its attempt failed.
   const sinceMs = failingSinceMs === undefined ? clock.now() - DAY_MS : failingSinceMs - attemptTimeoutMs
   const notDeliveredSinceMs = Math.floor(sinceMs / 1_000) * 1_000
+  const states = ['exhausted', 'expired'] as const
+  const list = { accountId, webhookId: id, states, fromMs: notDeliveredSinceMs }
+  // Behind a long list of replays or cancelled deliveries there may be more.
+  const { hasMore, ...bounds } = await deliveries.listPart({ list: 'deliveries', ...list })
   const found = await deliveries.deliveries({
-    accountId,
-    webhookId: id,
-    states: ['exhausted', 'expired'],
+    ...list,
+    ...bounds,
     onlyOriginals: true,
-    fromMs: notDeliveredSinceMs,
     limit: MAX_NOT_DELIVERED + 1,
   })
   const counted = found.slice(0, MAX_NOT_DELIVERED)
   return {
     notDelivered: counted.filter(({ lane, replays }) => !lane.startsWith(TEST_LANE) && !replays?.hasRecovered)
       .length,
-    isNotDeliveredCapped: found.length > MAX_NOT_DELIVERED,
+    isNotDeliveredCapped: hasMore || found.length > MAX_NOT_DELIVERED,
     notDeliveredSinceMs,
   }
 }

@@ -39,7 +39,7 @@ const DETAILS = /** @type {Readonly<Record<string, string>>} */ ({
 })
 
 /** What an interface of a switch does not report, as `docs/switches` says. */
-const UNREPORTED = { ari: /^(queue_|parking|conference_|recording_)/ }
+const UNREPORTED = { ari: /^(queue_|parking|recording_)/ }
 
 /** Whether an interface of the switch reports this kind of event. @param {string} hook @param {string} source */
 export const isReported = (hook, source) => !(source.startsWith('ari') && UNREPORTED.ari.test(hook))

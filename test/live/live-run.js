@@ -198,10 +198,13 @@ async function runAsterisk(where, flags, report) {
   }
 }
 
-/** All kinds of events but those of devices, which belong to no call. */
+/** Kinds of events that belong to no call. */
+const STANDALONE = /^(device_|sms$|queue_agent_(login|logout|pause|resume)$)/
+
+/** All kinds of events of calls. */
 async function allHooks() {
   const { OPTIONAL_HOOKS } = await import(built('asterisk.js').href)
-  return OPTIONAL_HOOKS.filter((/** @type {string} */ hook) => !hook.startsWith('device_')).join()
+  return OPTIONAL_HOOKS.filter((/** @type {string} */ hook) => !STANDALONE.test(hook)).join()
 }
 
 /** How services find the account of a call; the first one for most scenarios. */

@@ -26,8 +26,12 @@ async function establish(stage, from, to) {
   return caller
 }
 
-/** The delay before a reconnect grows up to 30 s. */
+/** A busy machine may need this long to store a leg. */
+const STORED_MS = 2_000
+/** The delay before a reconnect grows up to 5 s. */
 const RECONNECT_MS = 40_000
+/** What an error quotes of a log. */
+const LAST_LINES = 5
 
 /** Waits until all services have connected again after what `during` does. */
 async function reconnected(
@@ -36,9 +40,14 @@ async function reconnected(
 ) {
   const before = services.map((service) => service.connections())
   await during()
-  const areBack = () =>
-    services.every((service, index) => service.connections() > (before[index] ?? 0)) || undefined
-  await waitUntil('a new connection to the switch', areBack, RECONNECT_MS)
+  for (const [index, { source, connections, lines }] of services.entries()) {
+    const isBack = () => connections() > (before[index] ?? 0) || undefined
+    await waitUntil(`a new connection of ${source}`, isBack, RECONNECT_MS).catch(
+      (/** @type {Error} */ error) => {
+        throw new Error(`${error.message}; its log ends with ${lines.slice(-LAST_LINES).join('\n')}`)
+      },
+    )
+  }
 }
 
 /** Cuts all connections to the switch while `during` runs, and waits until they are back. */
@@ -123,6 +132,8 @@ export const FAILURE_SCENARIOS = [
     phones: phonesOf('1441', '1442'),
     async play(stage) {
       const caller = await establish(stage, '1441', '1442')
+      // The open legs are stored just after their events.
+      await sleep(STORED_MS)
       await restarted(stage, async () => {
         await caller.go()
         await caller.done()

@@ -176,14 +176,14 @@ interface KeyRow {
   readonly key: number
 }
 
-/** The record at which a part of a webhook's list ends. Parameters: webhook, cursor, rows of the part less one. @internal */
-export const PART_OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
+/** The record at which a part of a webhook's list ends. Parameters: webhook, cursor, rows of the part less one. */
+const PART_OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
   from hookswitch_attempt a indexed by ${KINDS.all.index}
   where a.webhook = ? and a.doc is not null and a.key ${ascending ? '>' : '<'} ?
   order by a.key ${ascending ? 'asc' : 'desc'} limit 1 offset ? + 0`
 
 /** To read the kind of an event takes so many times as long as to read an entry of an index. */
-const KIND_COST = 10
+const KIND_COST = 50
 
 /** Finds parts of the list of a webhook or an account. */
 export function createAttemptPart({
@@ -264,9 +264,7 @@ function createKeyQuery({
         )
       }
       // `limit` webhooks are enough: one whose first record comes after those of `limit` others adds nothing.
-      const webhooks = webhook
-        ? [webhook]
-        : firstRecords(query).all(...range.slice(0, -1), account, limit)
+      const webhooks = webhook ? [webhook] : firstRecords(query).all(...range.slice(0, -1), account, limit)
       return webhooks.flatMap(({ key }) => ofWebhook(query).all(key, ...range))
     }
 

@@ -111,7 +111,12 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     if (hook === 'queue_join' || hook === 'queue_leave') leg.notes.isInQueue = hook === 'queue_join'
     const agent = agentCallId === undefined ? undefined : legs.get(agentCallId)
     const isUndialled = agent !== undefined && (agent.isInternal || agent.diallerId === undefined)
-    if (hook === 'queue_agent_answer') queues.flushLeave(leg, 'answered', details.waitingSeconds)
+    if (hook === 'queue_agent_answer') {
+      queues.flushLeave(leg, 'answered', details.waitingSeconds)
+      const phone = legs.get(details.agentCallId)
+      if (phone) queues.answered({ leg, details, atMs }, phone)
+    }
+    if (hook === 'queue_agent_complete' && agentCallId !== undefined) queues.completed(agentCallId)
     if (hook === 'queue_leave') queues.left({ leg, details, atMs })
     else if (hook === 'queue_agent_offer' && isUndialled)
       queues.offered({ leg, details: others, atMs }, agent.id)
@@ -216,7 +221,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     },
     onEnd(leg, atMs) {
       queues.flushLeave(leg, leg.notes.abandonedAfterSeconds === undefined ? undefined : 'abandoned')
-      queues.onEnd(leg)
+      queues.onEnd(leg, atMs)
       leaveSlot(leg, { eventName: 'PARK_ABANDONED' }, atMs)
       for (const recording of leg.notes.recordings.splice(0)) endRecording(leg, recording, 'hangup', atMs)
       if (!hooks.has('missed_call') || !isMissed(leg)) return

@@ -5,6 +5,8 @@
  *   variable, to which a key leads, or the hangup. So `queue_leave` is held until one of them, or another event of the caller.
  * - The phone of an agent is dialled after the offer, and its number is known then. So `queue_agent_offer` is held until then,
  *   or until the channel of the agent or the caller ends.
+ * - A busy Asterisk may report the end of a talk (AgentComplete) after the ends of both its legs. So the end of the second leg
+ *   publishes `queue_agent_complete`.
  */
 import type { CallDetails } from '../source/optional-hooks.js'
 import type { ChannelRegistry } from './channel-registry.js'
@@ -26,7 +28,7 @@ interface QueueCallsDeps {
   /** Publishes an event of a leg. */
   readonly publish: (
     leg: Leg,
-    hook: 'queue_leave' | 'queue_agent_offer',
+    hook: 'queue_leave' | 'queue_agent_offer' | 'queue_agent_complete',
     details: CallDetails,
     atMs: number,
   ) => void
@@ -52,8 +54,12 @@ interface QueueCalls {
   isOffered(id: string): boolean
   /** A queue, or a half of a Local channel, dials a phone. */
   onDialled(caller: Leg, phone: Leg): void
+  /** An agent has answered: `held` has what the end of the talk tells, too. */
+  answered(held: HeldEvent, agent: Leg): void
+  /** The end of the talk of an agent is reported. */
+  completed(agentId: string): void
   /** A leg ends: a caller, or an agent. */
-  onEnd(leg: Leg): void
+  onEnd(leg: Leg, atMs: number): void
 }
 
 /** Reasons by QUEUESTATUS. A caller whom a queue does not admit (FULL, JOINEMPTY, JOINUNAVAIL) leaves none. */
@@ -72,6 +78,8 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
   const leaves = new Map<string, HeldEvent>()
   /** By the id of the channel that the queue dials. */
   const offers = new Map<string, HeldEvent>()
+  /** By the id of the leg of the agent, until the end of the talk. */
+  const talks = new Map<string, HeldEvent & { readonly agent: Leg }>()
 
   const flushOffer = (agentId: string, phone: Leg | undefined): void => {
     const held = offers.get(agentId)
@@ -119,8 +127,19 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
         dialling = legs.get(half.otherLegId)
       }
     },
-    onEnd(leg) {
+    answered: (held, agent) => void talks.set(agent.id, { ...held, agent }),
+    completed: (agentId) => void talks.delete(agentId),
+    onEnd(leg, atMs) {
       flushOffer(leg.id, undefined)
+      for (const [agentId, { leg: caller, agent, details, atMs: startMs }] of talks) {
+        const other = leg === agent ? caller : agent
+        if ((leg !== agent && leg !== caller) || legs.get(other.id) === other) continue
+        talks.delete(agentId)
+        const reason = caller.hasRequestedHangup ? 'caller' : agent.hasRequestedHangup ? 'agent' : undefined
+        const talkingSeconds = Math.max(0, Math.floor((atMs - startMs) / 1_000))
+        const talk = { ...details, talkingSeconds, ...(reason === undefined ? {} : { reason }) }
+        publish(leg, 'queue_agent_complete', { ...talk, otherLegCallId: other.id }, atMs)
+      }
       for (const [agentId, held] of offers) if (held.leg === leg) flushOffer(agentId, undefined)
     },
   }

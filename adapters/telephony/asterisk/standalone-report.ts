@@ -67,7 +67,7 @@ export function parseAmiStandalone(message: AmiMessage): ParseResult {
   const [number = ''] = parseDevice(device).endpoint.split('@', 1)
   return {
     hook,
-    id: device,
+    id: idOf(device),
     device,
     key: queueId ?? '',
     fields: {
@@ -102,18 +102,22 @@ function registrationOf(
   const hook = REGISTRATION.get(status)
   if (!hook) return undefined
   const username = parseDevice(device).endpoint
-  return { hook, id: device, device, key: contact ?? '', fields: { from: username, username, contact } }
+  return { hook, id: idOf(device), device, key: contact ?? '', fields: { from: username, username, contact } }
 }
 
 function messageOf(message: Json, device: string | undefined): ParseResult {
   const [from, to, body] = [textOf(message.from), textOf(message.to), textOf(message.body)]
   if (from === undefined || to === undefined) return 'no message'
+  const variables = objectOf(message.variables)
+  // Such as the sign that somebody is typing.
+  if (textOf(variables['Content-Type'])?.startsWith('text/') === false) return undefined
   const [sender, recipient] = [partyOf(from), partyOf(to)]
   const [fromUser, fromRealm] = splitAddress(sender)
   const [toUser, toRealm] = splitAddress(recipient)
   return {
     hook: 'sms',
-    id: textOf(objectOf(message.variables)['Call-ID']) ?? digestOf(from, to, body ?? ''),
+    // The sender chooses the Call-ID: it must not be the id of a leg.
+    id: idOf(`sms/${textOf(variables['Call-ID']) ?? digestOf(from, to, body ?? '')}`),
     // A message of another program of the switch comes from no phone.
     device: device ?? 'Message/',
     key: '',
@@ -129,6 +133,11 @@ function partyOf(text: string): string | undefined {
   const at = Math.max(uri.lastIndexOf('sip:'), uri.lastIndexOf('sips:'))
   return userAtRealm(sipAddress(at < 0 ? uri : uri.slice(at))) ?? uri
 }
+
+/** A call id that `publish` accepts. */
+const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
+
+const idOf = (text: string) => (CALL_ID.test(text) ? text : digestOf(text))
 
 const digestOf = (...parts: readonly string[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)

@@ -80,7 +80,7 @@ export function createAccountEvents(): AccountEvents {
     const available = before === 'pausing' ? 'queue_agent_resume' : 'queue_agent_login'
     const others = { pausing: 'queue_agent_pause', out: 'queue_agent_logout' } as const
     const hook = state === 'available' ? available : others[state]
-    return [build(event, hook, agentId, { agentId })]
+    return [build(event, hook, 'agent', agentId, { agentId })]
   }
 
   return {
@@ -110,7 +110,7 @@ function readConsumer(event: EslEvent, hook: AccountHook): readonly PendingEvent
   // One event for each queue: `sales!2,support`.
   return (event.header('FIFO-Name') ?? '').split(',', MAX_QUEUES).map((name) => {
     const queueId = name.replace(/!\d*$/, '')
-    return build(event, hook, agentId, { agentId, agentNumber, queueId, agentCallId: uuid }, queueId)
+    return build(event, hook, 'agent', agentId, { agentId, agentNumber, queueId, agentCallId: uuid }, queueId)
   })
 }
 
@@ -133,7 +133,7 @@ function readRegistration(event: EslEvent, hook: AccountHook): readonly PendingE
     // Of an expired registration it is the time at which it ended.
     expires: hook === 'device_registered' && /^\d{1,9}$/.test(expires) ? Number(expires) : undefined,
   }
-  return [build(event, hook, event.header('call-id') ?? from, fields)]
+  return [build(event, hook, 'device', event.header('call-id') ?? from, fields)]
 }
 
 /** A text message (SIP MESSAGE) that the switch delivers. It has no id of its own. */
@@ -152,7 +152,7 @@ function readMessage(event: EslEvent): readonly PendingEvent[] {
     toRealm: to.realm,
     body: event.body(),
   } as const
-  return [build(event, 'sms', id, fields)]
+  return [build(event, 'sms', 'sms', id, fields)]
 }
 
 /** The user and realm of a message; an address may begin with the SIP profile: `internal/1002@acme.example`. */
@@ -168,8 +168,19 @@ function partyOf(event: EslEvent, side: 'from' | 'to') {
   }
 }
 
-/** @param key what distinguishes it from others of the same event */
-function build(event: EslEvent, hook: AccountHook, callId: string, fields: Fields, key = ''): PendingEvent {
+/**
+ * @param kind phones choose ids and names: with it in front, a `callId` is never that of a leg
+ * @param key what distinguishes it from others of the same event
+ */
+function build(
+  event: EslEvent,
+  hook: AccountHook,
+  kind: 'device' | 'agent' | 'sms',
+  id: string,
+  fields: Fields,
+  key = '',
+): PendingEvent {
+  const callId = idempotencyKey(kind, id)
   const atUs = readEventTimeUs(event)
   const run = event.header('Core-UUID') ?? ''
   const sequence = event.header('Event-Sequence') ?? atUs
@@ -178,6 +189,7 @@ function build(event: EslEvent, hook: AccountHook, callId: string, fields: Field
     callId,
     timestampMs: Math.floor(atUs / 1000),
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
-    idempotencyKey: idempotencyKey(run, callId, hook, key === '' ? sequence : `${sequence}/${key}`),
+    // Without the hook: two nodes may know different statuses that an agent had before.
+    idempotencyKey: idempotencyKey(run, callId, key === '' ? sequence : `${sequence}/${key}`),
   }
 }

@@ -9,7 +9,7 @@ export interface FreeswitchFacts {
    * `callcenter::info` of an agent, `MESSAGE` of a text message.
    */
   readonly event: string
-  /** The leg's current id; of what has no leg, the `callId` of its event: of a device, the Call-ID of its registration. */
+  /** The leg's current id; of what has no leg, the `callId` of its event. */
   readonly uuid: string
   /** A header by its exact name: `Caller-Context`, `Channel-Name`, … An array is one string, `ARRAY::a|:b`. */
   header(name: string): string | undefined

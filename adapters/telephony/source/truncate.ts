@@ -134,7 +134,7 @@ function truncateVariables(
   let size = 0
   const fitting: [string, unknown][] = []
   for (const [name, value] of Object.entries(all)) {
-    const text = typeof value === 'string' ? truncateText(value) : value
+    const text = typeof value === 'string' ? truncateText(value, MAX_TEXT_LENGTH) : value
     const length = variableLength(name, text)
     if (text !== value) isSame = false
     // No event may have this name: many readers of JSON lose it.

@@ -276,6 +276,30 @@ describe('what Asterisk reports of a call', () => {
     expect(events[leave + 1]?.hook).toBe('queue_agent_answer')
   })
 
+  it('of a talk whose end is reported after both legs have ended comes with the second leg, once', () => {
+    const agent = { name: 'PJSIP/1002-1', state: 0 }
+    const member = ['Queue: support', 'MemberName: Bob', `DestUniqueid: ${B}`]
+    const events = reportsOf(
+      channelEvent('created', A),
+      channelEvent('created', B, 1, agent),
+      ...ami('AgentConnect', A, ...member, 'HoldTime: 2'),
+      hangupEvent(A, 13_000),
+      hangupEvent(B, 13_001, 16, agent),
+      ...ami('AgentComplete', A, ...member, 'HoldTime: 2', 'TalkTime: 4').map((report) => ({
+        ...report,
+        atMs: T0 + 13_002,
+      })),
+    )
+    expect(events.map(({ hook, callId }) => `${hook} ${callId}`)).toEqual([
+      `queue_agent_answer ${A}`,
+      `queue_agent_complete ${B}`,
+    ])
+    expect(events[1]).toMatchObject({
+      ...{ queueId: 'support', agentId: 'Bob', agentCallId: B, otherLegCallId: A },
+      ...{ waitingSeconds: 2, talkingSeconds: 4 },
+    })
+  })
+
   it('of an agent whose Local channel dials no phone is an offer without a leg', () => {
     const half = { name: 'Local/1003@q-00000001;1', state: 0 }
     const events = reportsOf(

@@ -74,6 +74,49 @@ describe.each(Object.entries(NAMES))('a value %s', (title, value) => {
   })
 })
 
+describe.each(Object.entries(NAMES))('a name %s of a phone, an agent or a message', (title, value) => {
+  it('costs no event, and is one clear line where it is too long', async () => {
+    const hs = await startService()
+    const optionalHooks = ['device_registered', 'queue_agent_login'] as const
+    const accountOf = () => 'acme'
+    const { server, published, of, logged } = await startAmiSource({ optionalHooks, accountOf }, hs.publish)
+    const { socket } = await server.connected(0)
+    const messages = [
+      'Event: ContactStatus\r\nURI: @@\r\nContactStatus: NonQualified\r\nAOR: x\r\nEndpointName: @@',
+      'Event: PeerStatus\r\nPeer: IAX2/@@\r\nPeerStatus: Registered\r\nAddress: @@',
+      'Event: QueueMemberAdded\r\nQueue: @@\r\nMemberName: @@\r\nInterface: PJSIP/@@',
+    ]
+    for (const text of messages) {
+      const parts = `${text}\r\nTimestamp: ${T0 / 1000}.5\r\n\r\n`.split('@@')
+      socket.write(Buffer.concat(parts.flatMap((part, n) => [...(n > 0 ? [value] : []), Buffer.from(part)])))
+    }
+    await until(() => published.length === messages.length)
+    expect(of('rejected')).toEqual([])
+    const kinds = new Set(of('problem').map(({ kind }) => kind))
+    // The fake's `manager.conf` does not grant these classes.
+    kinds.delete('misconfigured')
+    expect([...kinds]).toEqual(title.includes('64 KiB') ? ['truncated'] : [])
+    for (const line of logged) expect(line.length).toBeLessThan(400)
+    await hs.close()
+  })
+
+  it('costs no text message over ARI', async () => {
+    const hs = await startService()
+    const options = { optionalHooks: ['sms'], accountOf: () => 'acme' } as const
+    const { server, connects, published, of } = await startAriSource(options, hs.publish)
+    const { send } = await server.connected(0)
+    await until(() => connects() === 1)
+    const text = value.toString('utf8')
+    const message = { from: text, to: text, body: text, variables: { 'Call-ID': text } }
+    const endpoint = { technology: 'PJSIP', resource: text }
+    const timestamp = new Date(T0).toISOString()
+    send({ type: 'TextMessageReceived', timestamp, endpoint, message })
+    await until(() => published.length === 1)
+    expect(of('rejected')).toEqual([])
+    await hs.close()
+  })
+})
+
 describe('any text in any field of a channel', () => {
   it('costs neither its own event nor that of the next channel', async () => {
     const hs = await startService()

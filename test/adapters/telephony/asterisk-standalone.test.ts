@@ -148,7 +148,7 @@ describe('a text message', () => {
       ...parties,
       body: 'Hello there\nsecond line "q"',
     })
-    expect(event?.callId).toMatch(/^msg-[0-9a-f]{8}$/)
+    expect(event?.callId).toMatch(/^sms\/msg-[0-9a-f]{8}$/)
   })
 
   it.each([
@@ -160,12 +160,30 @@ describe('a text message', () => {
     expect([event?.from, event?.to]).toEqual(users)
   })
 
+  it.each([
+    ['text/plain;charset=UTF-8', 1],
+    ['application/im-iscomposing+xml', 0],
+  ])('of the type %s is %i event', (type, count) => {
+    const text = messageOf((message) => Object.assign(message, { variables: { 'Content-Type': type } }))
+    expect(eventsOf(ariEvents([text]))).toHaveLength(count)
+  })
+
   it('without a Call-ID has the same id over every connection', () => {
     const bare = messageOf((message) => delete message.variables)
     const ids = [bare, bare].map((text) => eventsOf(ariEvents([text]))[0]?.callId)
-    expect(ids[0]).toMatch(/^[0-9a-f]{32}$/)
+    expect(ids[0]).toMatch(/^sms\/[0-9a-f]{32}$/)
     expect(ids[1]).toBe(ids[0])
   })
+
+  it.each(['x'.repeat(300), 'a\u2028b', '\0'])(
+    'with a Call-ID that no event can have has a digest of it',
+    (id) => {
+      const [event] = eventsOf(
+        ariEvents([messageOf((message) => Object.assign(message, { variables: { 'Call-ID': id } }))]),
+      )
+      expect(event?.callId).toMatch(/^[0-9a-f]{32}$/)
+    },
+  )
 
   it.each(['from', 'to'])('without %s is malformed', (field) => {
     const read = parseAriEvent(

@@ -482,11 +482,11 @@ describe('a registration', () => {
   const sofia = (subclass: string, headers: Headers = {}) =>
     legless('CUSTOM', 5, { 'Event-Subclass': `sofia::${subclass}`, 'call-id': 'r1@phone', ...headers })
   const user = { 'from-user': '1001', 'from-host': 'acme.example', contact: '<sip:1001@192.0.2.7:5060>' }
-  const registrations = (...events: ReturnType<typeof sofia>[]) =>
+  const registrations = (...events: EslEvent[]) =>
     mapAll(events, { ...ALL, accountOf: accountFromRealm({ 'acme.example': 'acme' }) })
   const device = {
     accountId: 'acme',
-    callId: 'r1@phone',
+    callId: 'device/r1@phone',
     from: '1001@acme.example',
     username: '1001',
     realm: 'acme.example',
@@ -515,6 +515,19 @@ describe('a registration', () => {
     expect([problems, mapping.openLegs()]).toEqual([[], 0])
   })
 
+  it('whose phone chooses the id of a leg, or one that no event can have, changes no leg', () => {
+    const { published, unknown, bufferedLegs } = registrations(
+      syntheticEvent('CHANNEL_CREATE', 'a', 0, { 'Call-Direction': 'inbound' }),
+      sofia('register', { ...user, 'call-id': 'a' }),
+      sofia('register', { ...user, 'call-id': `\u0001${'x'.repeat(300)}` }),
+    )
+    expect(published.map(({ callId }) => callId)).toEqual([
+      'device/a',
+      expect.stringMatching(/^sha256\/.{43}$/),
+    ])
+    expect([unknown, bufferedLegs()]).toEqual([[], 1])
+  })
+
   it('that is only renewed is nothing', () => {
     expect(registrations(sofia('register', { ...user, 'update-reg': 'true' })).published).toEqual([])
   })
@@ -532,7 +545,7 @@ describe('a registration', () => {
   it('without an account is reported like a leg without one', () => {
     const { published, unknown } = registrations(sofia('register', { ...user, 'from-host': 'other.example' }))
     expect(published).toEqual([])
-    expect(unknown).toMatchObject([{ callId: 'r1@phone', reason: 'ended' }])
+    expect(unknown).toMatchObject([{ callId: 'device/r1@phone', reason: 'ended' }])
   })
 
   it('yields nothing where the hooks are not selected', () => {
@@ -574,9 +587,18 @@ describe('an agent of a queue', () => {
       ['queue_agent_logout', 5],
       ['queue_agent_login', 6],
     ])
-    expect(published[0]).toMatchObject({ accountId: 'acme', callId: agentId, agentId })
+    expect(published[0]).toMatchObject({ accountId: 'acme', callId: `agent/${agentId}`, agentId })
     expect(published[0]).not.toHaveProperty('queueId')
     expect([problems, mapping.openLegs()]).toEqual([[], 0])
+  })
+
+  it('whose status before is not known to one of two nodes has one event', () => {
+    const agentId = '1007@acme.example'
+    const back = status(agentId, 'Available', 9)
+    const whole = mapAll([status(agentId, 'On Break', 1), back], { ...ALL, accountOf }).published.at(-1)
+    const started = mapAll([back], { ...ALL, accountOf }).published.at(-1)
+    expect([whole?.hook, started?.hook]).toEqual(['queue_agent_resume', 'queue_agent_login'])
+    expect(started?.idempotencyKey).toBe(whole?.idempotencyKey)
   })
 
   it('of mod_fifo logs in to each queue for which it waits on the line', () => {
@@ -648,7 +670,7 @@ describe('a text message', () => {
   const sms = {
     hook: 'sms',
     accountId: 'acme',
-    callId: 'run-1-105',
+    callId: 'sms/run-1-105',
     direction: 'inbound',
     from: '1001',
     fromRealm: 'acme.example',

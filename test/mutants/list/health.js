@@ -75,8 +75,8 @@ export const mutants = [
   {
     what: 'what a hold holds looks as if it were late',
     file: 'src/delivery/queue/pending-queue.ts',
-    find: '        if (isHeld?.(endpoint.webhook.accountId)) held.push(endpoint)\n        else pending.push(endpoint)\n',
-    replace: '        pending.push(endpoint)\n',
+    find: "const kind = isHeld?.(endpoint.webhook.accountId) ? 'held' : 'pending'",
+    replace: "const kind = 'pending' as 'held' | 'pending'",
     tests: ['test/service/gauges.test.ts'],
   },
   {

@@ -17,6 +17,27 @@ export const mutants = [
     tests: ['test/http/list-bounds.test.ts'],
   },
   {
+    what: 'a list ends with its first part',
+    file: 'src/http/paginate.ts',
+    find: 'if (found.next !== undefined || !hasMore) return found',
+    replace: 'return found',
+    tests: ['test/http/list-parts.test.ts'],
+  },
+  {
+    what: 'a request examines parts until one has a row',
+    file: 'src/http/paginate.ts',
+    find: 'examined: maxExamined / MAX_PARTS',
+    replace: 'examined: 0',
+    tests: ['test/http/list-parts.test.ts'],
+  },
+  {
+    what: 'a list of deliveries begins at the newest whatever its range is',
+    file: 'src/delivery/list-part.ts',
+    find: '{ cursor: Math.min(cursor ?? last, last), end:',
+    replace: '{ cursor: cursor ?? 9e15, end:',
+    tests: ['test/delivery/list-part.test.ts'],
+  },
+  {
     what: 'a recorded body is cut within a character',
     file: 'src/wire/attempt-json.ts',
     find: 'while ((bytes[end]! & 0xc0) === 0x80) end -= 1',

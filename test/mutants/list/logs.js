@@ -69,6 +69,20 @@ export const mutants = [
     tests: ['test/service/openapi-live.test.ts'],
   },
   {
+    what: 'a hold that changes nothing is audited',
+    file: 'src/runtime/operator-api.ts',
+    find: 'if (isChanged) onHeldChanged',
+    replace: 'onHeldChanged',
+    tests: AUDIT,
+  },
+  {
+    what: 'a query that waits in a pooler is taken for silence',
+    file: 'adapters/storage/postgres/silence-question.ts',
+    find: ' || isNew || ',
+    replace: ' || ',
+    tests: ['test/adapters/storage/postgres-silence.test.ts'],
+  },
+  {
     what: 'the address in the audit is that of the proxy',
     file: 'src/http/handle.ts',
     find: "resolveClientAddress(remoteAddress, getHeader(headers, 'x-forwarded-for'), trustedProxies)",

@@ -103,14 +103,14 @@ export const mutants = [
   {
     what: 'a page begins where the page before began',
     file: PAGE,
-    find: '  else if (rows.length > 0) part.cursor = rows.at(-1)!.position\n',
+    find: '  else if (next !== undefined) part.cursor = next\n',
     replace: '',
     tests: SERVICE,
   },
   {
     what: 'a job ends after its first page of a webhook',
     file: PAGE,
-    find: 'part.ids ? part.ids.length === 0 : rows.length < room',
+    find: 'part.ids ? part.ids.length === 0 : next === undefined',
     replace: 'true',
     tests: SERVICE,
   },
