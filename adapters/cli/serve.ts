@@ -143,8 +143,6 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     limited.error({ err: thrown }, 'a request to the admin port failed')
   const admin = metrics && adminServer(readiness, metrics, preview, onAdminFault)
 
-  // A start that waits for the store alone, such as for room on its disk, keeps no process alive.
-  const keepAlive = setInterval(() => {}, 60_000)
   try {
     await startService(hs, plan, log)
     if (plan.switches.length > 0) switches = await connectSwitches(hs, plan.switches, { log, metrics })
@@ -173,8 +171,6 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   } catch (thrown) {
     await close().catch(() => {})
     throw thrown
-  } finally {
-    clearInterval(keepAlive)
   }
 }
 
