@@ -14,7 +14,13 @@ import type {
 import { TEST_LANE } from '../../delivery/delivery-queries.js'
 import type { BodyKey } from '../../delivery/delivery-store.js'
 import { isTerminal } from '../../delivery/lifecycle.js'
-import { deliveryBounds, type ListPart, type PartQuery, partOf } from '../../delivery/list-part.js'
+import {
+  deliveryBounds,
+  firstPosition,
+  type ListPart,
+  type PartQuery,
+  partOf,
+} from '../../delivery/list-part.js'
 import { partiesOf } from '../../delivery/payload.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
 import { dueMsForReaders } from '../engine/readers.js'
@@ -90,9 +96,7 @@ export function countReplayable(state: State, query: ReplayableQuery): ReadonlyM
     const endpoint = state.endpoints.get(webhookId)
     if (!endpoint) continue
     let count = 0
-    const { cursor, end } = deliveryBounds({ ...query, ascending: true })
-    for (const [position, row] of walk(endpoint.deliveries, true, cursor)) {
-      if (position > end) break
+    for (const [, row] of walk(endpoint.deliveries, true, firstPosition(query.fromMs) - 1)) {
       const { source } = row
       if (!states.has(effectiveStateName(row)) || !isWithin(row.accepted.ms, query)) continue
       if (source.replayOf !== undefined || source.lane.startsWith(TEST_LANE)) continue
