@@ -40,7 +40,7 @@ export async function measureIdle({ services }, seconds) {
  * @returns {Promise<import('./scenario.js').Result[]>} what is wrong
  */
 export function measureLoad(run, rate, seconds) {
-  return measureCalls(run, rate * seconds, () => placeCalls(run, rate, seconds))
+  return measureCalls(run, rate * seconds, async () => ({ failure: await placeCalls(run, rate, seconds) }))
 }
 
 /**
@@ -48,12 +48,13 @@ export function measureLoad(run, rate, seconds) {
  *
  * @param {Pick<Run, 'services' | 'receiver'>} run
  * @param {number} calls
- * @param {() => Promise<string | undefined>} place places them; resolves to why it failed
+ * @param {() => Promise<{ failure?: string | undefined, shiftMs?: number }>} place places them; resolves to why it failed,
+ *   and how much later than its own time each event happened
  * @returns {Promise<import('./scenario.js').Result[]>} what is wrong
  */
 export async function measureCalls({ services, receiver }, calls, place) {
   const receivedBefore = receiver.received.length
-  const failure = await place()
+  const { failure, shiftMs = 0 } = await place()
   const common = failure === undefined ? [] : [`the phones lost calls: ${failure.slice(0, MAX_SHOWN)}`]
   const results = []
   const expected = calls * 2
@@ -68,7 +69,9 @@ export async function measureCalls({ services, receiver }, calls, place) {
     const all = events()
     const legs = legsOf(all, source)
     const incomplete = legs.filter((leg) => !isComplete(leg))
-    const delays = all.map(({ event, atMs }) => atMs - Date.parse(event.happened_at)).sort((a, b) => a - b)
+    const delays = all
+      .map(({ event, atMs }) => atMs - shiftMs - Date.parse(event.happened_at))
+      .sort((a, b) => a - b)
     const delay = (/** @type {number} */ part) => `${delays[Math.floor((delays.length - 1) * part)]} ms`
     console.log(
       `        ${source}: ${all.length} events, ${legs.length - incomplete.length} of ${expected} legs complete, ` +

@@ -33,6 +33,7 @@ export function saveLeg(leg: Leg, variables: SavedValues): SavedLeg | undefined 
       // After a bridge the call is not missed; bridges are not stored.
       hasDialledPhone: notes.hasDialledPhone && pastBridges.size === 0,
       hasLeftMessage: notes.hasLeftMessage,
+      isInQueue: notes.isInQueue,
     },
     parties: {
       ...leg.parties,
@@ -60,6 +61,7 @@ export function restoreLeg(id: string, saved: SavedLeg): Leg | undefined {
   const leg = openLeg(channel, createdMs, true)
   leg.notes.hasDialledPhone = flag('hasDialledPhone')
   leg.notes.hasLeftMessage = flag('hasLeftMessage')
+  leg.notes.isInQueue = flag('isInQueue')
   return Object.assign(leg, {
     direction,
     isDirectionKnown: true,

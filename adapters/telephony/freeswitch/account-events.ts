@@ -189,6 +189,7 @@ function build(
     callId,
     timestampMs: Math.floor(atUs / 1000),
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
-    idempotencyKey: idempotencyKey(run, callId, hook, key === '' ? sequence : `${sequence}/${key}`),
+    // Without the hook: two nodes may know different statuses that an agent had before.
+    idempotencyKey: idempotencyKey(run, callId, key === '' ? sequence : `${sequence}/${key}`),
   }
 }
