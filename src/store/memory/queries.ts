@@ -80,11 +80,14 @@ export function listPart(state: State, query: PartQuery): ListPart {
   const bounds = ascending
     ? { cursor: query.cursor ?? 0, end: last }
     : { cursor: Math.min(query.cursor ?? last, last), end: 0 }
-  // Positions of attempts are numbers without gaps: so many rows have no more attempts.
-  const end = endpoint
-    ? nthFrom(endpoint.attempts, ascending, bounds.cursor, rows)
-    : bounds.cursor + (ascending ? rows : -rows)
-  return partOf(bounds, end, ascending)
+  if (endpoint) return partOf(bounds, nthFrom(endpoint.attempts, ascending, bounds.cursor, rows), ascending)
+  // The part begins with the account's next attempt. So many numbers have no more attempts.
+  let next: number | undefined
+  for (const { attempts } of state.endpointsByAccount.get(accountId) ?? []) {
+    const position = nthFrom(attempts, ascending, bounds.cursor, 1)
+    if (position !== undefined && (next === undefined || isBehind(next, position, ascending))) next = position
+  }
+  return partOf(bounds, next === undefined ? undefined : next + (rows - 1) * (ascending ? 1 : -1), ascending)
 }
 
 export function countReplayable(state: State, query: ReplayableQuery): ReadonlyMap<string, number> {
