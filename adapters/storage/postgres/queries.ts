@@ -7,6 +7,7 @@ import {
   deliveryBounds,
   dueMsForReaders,
   effectiveState,
+  firstPosition,
   laneKey,
   partiesOf,
   partOf,
@@ -198,8 +199,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     },
     async countReplayable(query) {
       const { webhookIds, states, hooks = null, reason = null, includeRecovered } = query
-      const { cursor, end } = deliveryBounds({ ...query, ascending: true })
-      const range = [...rangeOf(query), includeRecovered, cursor, end]
+      const range = [...rangeOf(query), includeRecovered, firstPosition(query.fromMs)]
       const values = [webhookIds, states.map(stateNumberOf), ...range]
       const isDetailed = hooks !== null || reason !== null
       const rows = isDetailed
