@@ -462,6 +462,13 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     releaseStore = endKeepAlive = undefined
   }
 
+  /** After a start: only the option `ref` keeps the process alive. */
+  function stayIfWanted(): void {
+    if (normalized.ref || closing) return
+    endKeepAlive?.()
+    endKeepAlive = undefined
+  }
+
   async function shutDown(drainMs: number): Promise<void> {
     // Stops the dispatcher before waiting for `start`, which may itself wait for the store.
     const openedBefore = opened
@@ -516,8 +523,9 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   return {
     start() {
       if (closing) return Promise.reject(new HookswitchError('Closing', 'this instance was closed'))
-      if (normalized.ref) endKeepAlive ??= keepAlive()
-      starting ??= open().catch(async (thrown: unknown) => {
+      // Waiting alone, such as for room on the store's disk, keeps no process alive.
+      if (!starting) endKeepAlive ??= keepAlive()
+      starting ??= open().then(stayIfWanted, async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
         opened?.storeWatch.stop()
         await opened?.dispatcher.close(0).catch(() => {})

@@ -33,23 +33,36 @@ export interface ListPart {
 /**
  * Most by which the moment of a position is after the acceptance, ms: positions of a node grow also while its store time does
  * not, and are above those that it has read.
+ *
+ * @internal
  */
-const MAX_AHEAD_MS = 600_000
+export const MAX_AHEAD_MS = 600_000
+/** Most by which it is before the acceptance, ms: a commit of which it is unknown whether it was written is repeated. */
+const MAX_BEHIND_MS = 3_600_000
 const MAX_POSITION = Number.MAX_SAFE_INTEGER
 
 type Bounds = Pick<ListPart, 'cursor' | 'end'>
 type Range = Pick<AttemptQuery, 'fromMs' | 'toMs' | 'cursor' | 'end' | 'ascending'>
 
+/** The lowest position of a delivery that was accepted at this time or later. @param fromMs absent: at any time */
+export const firstPosition = (fromMs: number | undefined): number =>
+  fromMs === undefined ? 0 : Math.min(MAX_POSITION, positionAt(fromMs - MAX_BEHIND_MS))
+
 /**
- * The positions that the deliveries of a list can have. A delivery at one of them may still have been accepted before or after
- * the range.
+ * The positions that the deliveries of a list can have, unless its query has some. A delivery at one of them may still have been
+ * accepted before or after the range.
+ *
+ * @param aheadMs most by which the moment of a position is after the acceptance, ms. Default: 10 min
  */
-export function deliveryBounds({ fromMs, toMs, cursor, end, ascending }: Range): Bounds {
-  const first = fromMs === undefined ? 0 : Math.min(MAX_POSITION, positionAt(fromMs))
-  const last = toMs === undefined ? MAX_POSITION : Math.min(MAX_POSITION, positionAt(toMs + MAX_AHEAD_MS))
+export function deliveryBounds(
+  { fromMs, toMs, cursor, end, ascending }: Range,
+  aheadMs: number = MAX_AHEAD_MS,
+): Bounds {
+  const first = firstPosition(fromMs)
+  const last = toMs === undefined ? MAX_POSITION : Math.min(MAX_POSITION, positionAt(toMs + aheadMs))
   return ascending === true
-    ? { cursor: Math.max(cursor ?? -1, first - 1), end: Math.min(end ?? last, last) }
-    : { cursor: Math.min(cursor ?? last, last), end: Math.max(end ?? first, first) }
+    ? { cursor: cursor ?? first - 1, end: end ?? last }
+    : { cursor: cursor ?? last, end: end ?? first }
 }
 
 /** @param last the position at which the part ends at the latest; absent: it has all that is left */

@@ -87,7 +87,7 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   readonly defaultRateLimit?: number | undefined
   /**
    * How long a failed event holds back the next events of its call while its receiver takes others, in seconds, for webhooks
-   * with `ordering: 'call'`. Not longer than `defaultMaxAgeSeconds`, if both are given. 0: not at all. Default 60.
+   * with `ordering: 'call'`. 0: not at all. Default 60.
    */
   readonly orderingPatienceSeconds?: number | undefined
   /** Functions by name, for retry policies of kind `custom`. Default: none. */

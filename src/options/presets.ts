@@ -40,7 +40,6 @@ export function resolveRetries(
   options: Parameters<typeof resolveRetryPolicy>[0] & {
     readonly defaultRetries?: number
     readonly defaultMaxAgeSeconds?: number
-    readonly orderingPatienceSeconds?: number
   },
 ): {
   readonly retryPolicy: RetryPolicy
@@ -53,21 +52,13 @@ export function resolveRetries(
     retryPolicy === patient
       ? [patient.delaysMs.length, 4 * DAY_SECONDS]
       : [retryPolicy === kazoo ? 2 : SETTINGS_DEFAULTS.retries, DAY_SECONDS]
-  const {
-    defaultRetries = retries,
-    defaultMaxAgeSeconds = maxAgeSeconds,
-    orderingPatienceSeconds = 0,
-  } = options
+  const { defaultRetries = retries, defaultMaxAgeSeconds = maxAgeSeconds } = options
   if (defaultRetries > Number(retryPolicy.retriesCountTries) && retryPolicy.kind !== 'custom') {
     const firstDelaySeconds = delayWithoutJitter(retryPolicy, 1) / 1_000
     if (firstDelaySeconds >= defaultMaxAgeSeconds) {
       const message = `must be longer than the first delay of retryPolicy (${firstDelaySeconds} s), or defaultRetries 0`
       throw invalidOption('defaultMaxAgeSeconds', message)
     }
-  }
-  if (options.defaultMaxAgeSeconds !== undefined && orderingPatienceSeconds > defaultMaxAgeSeconds) {
-    const message = `must not be longer than defaultMaxAgeSeconds (${defaultMaxAgeSeconds})`
-    throw invalidOption('orderingPatienceSeconds', message)
   }
   return { retryPolicy, defaultRetries, defaultMaxAgeSeconds }
 }

@@ -128,12 +128,18 @@ async function read(step: Step, part: ReplayPart, limit: number): Promise<FoundP
     webhookId,
     ascending: true,
     ...(createdFromMs !== undefined && { fromMs: createdFromMs }),
-    ...(!job.isAutomatic && { toMs: createdToMs }),
   }
   const from = cursor === undefined ? {} : { cursor }
+  // Without the end of the range: where the clock was once ahead, any later position may have a delivery of it.
   const { hasMore, ...bounds } = await store.deliveries.listPart({ list: 'deliveries', ...list, ...from })
-  const states = statesOf(job.request)
-  const rows = await store.deliveries.deliveries({ ...list, states, onlyOriginals: true, limit, ...bounds })
+  const rows = await store.deliveries.deliveries({
+    ...list,
+    ...(!job.isAutomatic && { toMs: createdToMs }),
+    states: statesOf(job.request),
+    onlyOriginals: true,
+    limit,
+    ...bounds,
+  })
   if (rows.length >= limit) return { rows, next: rows.at(-1)!.position }
   return hasMore ? { rows, next: bounds.end } : { rows }
 }

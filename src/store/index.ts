@@ -69,7 +69,14 @@ export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'
-export { deliveryBounds, type ListPart, type PartQuery, partOf } from '../delivery/list-part.js'
+export {
+  deliveryBounds,
+  firstPosition,
+  type ListPart,
+  MAX_AHEAD_MS,
+  type PartQuery,
+  partOf,
+} from '../delivery/list-part.js'
 export type {
   LiveBatch,
   LiveItem,
@@ -81,7 +88,7 @@ export type {
 } from '../delivery/live-store.js'
 export { LIVE_RETENTION_MS } from '../delivery/live-store.js'
 export { partiesOf } from '../delivery/payload.js'
-export { createPositions, MAX_NODES, type Positions, positionAt } from '../delivery/positions.js'
+export { createPositions, MAX_NODES, type Positions, positionAt, positionMs } from '../delivery/positions.js'
 export type {
   AcceptanceResult,
   Changes,

@@ -472,7 +472,8 @@ export async function rotateSigningSecret(
   webhookId: string,
 ): Promise<string> {
   const { text, secret } = createSigningSecret(deps, webhookId)
-  const now = Math.floor(deps.storeNow())
+  // Requests are signed with the time of day.
+  const now = deps.clock.now()
   await change(deps, accountId, webhookId, {}, (webhook) =>
     rotateSecret(webhook, secret, now, SECRET_OVERLAP_MS),
   )

@@ -128,7 +128,7 @@ export interface EncryptedSettings {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** Builds the row of a new webhook. `nowMs`: wall clock, Unix ms. */
+/** Builds the row of a new webhook. `nowMs`: store time, ms. */
 export function newWebhook(
   ids: { readonly id: string; readonly accountId: string },
   encrypted: EncryptedSettings,

@@ -67,6 +67,23 @@ it('a start that fails does not keep the process alive, with the option ref eith
   expect(stdout).toBe('no disk\n')
 })
 
+it('a start without the option ref is completed', async () => {
+  const source = `
+    import { createHookswitch, memoryStore } from 'hookswitch'
+    const store = memoryStore()
+    const open = async (deps) => {
+      await new Promise((resolve) => setTimeout(resolve, 200).unref())
+      await store.open(deps)
+    }
+    const hs = createHookswitch({ store: { ...store, open } })
+    await hs.start()
+    console.log('started')`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', source], {
+    cwd: root,
+  })
+  expect(stdout).toBe('started\n')
+})
+
 it('a close without the option ref is completed', async () => {
   const source = `
     import { createHookswitch, memoryStore } from 'hookswitch'

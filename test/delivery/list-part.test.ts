@@ -26,11 +26,20 @@ it('has every delivery of a range between its bounds, and none of an hour before
             ? position > cursor && position <= end
             : position < cursor && position >= end
           if (acceptedMs >= fromMs! && acceptedMs <= toMs!) expect(isBetween).toBe(true)
-          else if (acceptedMs < fromMs! || acceptedMs > toMs! + 60 * MINUTE_MS) expect(isBetween).toBe(false)
+          else if (acceptedMs < fromMs! - 60 * MINUTE_MS || acceptedMs > toMs! + 60 * MINUTE_MS)
+            expect(isBetween).toBe(false)
         }
       },
     ),
   )
+})
+
+it('has a delivery whose commit waited for the store, and whose position is therefore before its acceptance', () => {
+  for (const waitedMs of [1, 59 * MINUTE_MS]) {
+    const position = createPositions(3).next(START_MS - waitedMs)
+    expect(deliveryBounds({ fromMs: START_MS }).end).toBeLessThanOrEqual(position)
+    expect(deliveryBounds({ fromMs: START_MS, ascending: true }).cursor).toBeLessThan(position)
+  }
 })
 
 it('goes on behind its cursor, up to its end', () => {

@@ -68,15 +68,19 @@ function callCenter({ queues, phones, phonesAddress }) {
   const sections = queues.map(({ name, waitSeconds = 0 }) => [
     `<queue name="${name}@live">`,
     ...paramsOf({ strategy: 'sequentially-by-agent-order', 'max-wait-time': waitSeconds }),
-    ...paramsOf({ 'moh-sound': 'silence', 'tier-rules-apply': false, 'time-base-score': 'queue' }),
+    ...paramsOf({
+      'moh-sound': 'silence_stream://-1',
+      'tier-rules-apply': false,
+      'time-base-score': 'queue',
+    }),
     '</queue>',
   ])
   const delays = 'max-no-answer="0" wrap-up-time="0" reject-delay-time="0" busy-delay-time="0"'
   const members = queues.flatMap((queue) => queue.agents.map((agent) => ({ queue, agent })))
   const agents = members.map(({ queue, agent }) => {
     const phone = phones.find(({ number }) => number === agent)
-    const account = phone?.account === undefined ? '' : `,ecallmgr_Account-ID=${phone.account}`
-    const contact = `{leg_timeout=${queue.ringSeconds}${account}}sofia/live/${agent}@${phonesAddress}:${phone?.port}`
+    const account = phone?.account === undefined ? '' : `{ecallmgr_Account-ID=${phone.account}}`
+    const contact = `${account}[leg_timeout=${queue.ringSeconds}]sofia/live/${agent}@${phonesAddress}:${phone?.port}`
     // An agent who did not answer is not called again at once.
     return `<agent name="${agent}" type="callback" contact="${contact}" status="Available" ${delays} no-answer-delay-time="60"/>`
   })

@@ -253,7 +253,7 @@ describe('the configuration of FreeSWITCH', () => {
     const callCenter = files['autoload_configs/callcenter.conf.xml']
     expect(callCenter).toContain('<queue name="q1@live">')
     expect(callCenter).toContain(
-      'contact="{leg_timeout=5,ecallmgr_Account-ID=acme}sofia/live/1011@192.0.2.2:21011"',
+      'contact="{ecallmgr_Account-ID=acme}[leg_timeout=5]sofia/live/1011@192.0.2.2:21011"',
     )
     expect(callCenter).toContain('<tier agent="1011" queue="q1@live" level="1" position="1"/>')
     expect(files['directory/live.xml']).toContain('<user id="1011"/>')

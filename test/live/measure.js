@@ -40,7 +40,7 @@ export async function measureIdle({ services }, seconds) {
  * @returns {Promise<import('./scenario.js').Result[]>} what is wrong
  */
 export function measureLoad(run, rate, seconds) {
-  return measureCalls(run, rate * seconds, () => placeCalls(run, rate, seconds))
+  return measureCalls(run, rate * seconds, async () => ({ failure: await placeCalls(run, rate, seconds) }))
 }
 
 /**
@@ -48,16 +48,18 @@ export function measureLoad(run, rate, seconds) {
  *
  * @param {Pick<Run, 'services' | 'receiver'>} run
  * @param {number} calls
- * @param {() => Promise<string | undefined>} place places them; resolves to why it failed
+ * @param {() => Promise<{ failure?: string | undefined, shiftMs?: number }>} place places them; resolves to why it failed,
+ *   and how much later than its own time each event happened
  * @returns {Promise<import('./scenario.js').Result[]>} what is wrong
  */
 export async function measureCalls({ services, receiver }, calls, place) {
   const receivedBefore = receiver.received.length
-  const failure = await place()
+  const cpuBefore = services.map(({ pid }) => cpuMs(pid()))
+  const { failure, shiftMs = 0 } = await place()
   const common = failure === undefined ? [] : [`the phones lost calls: ${failure.slice(0, MAX_SHOWN)}`]
   const results = []
   const expected = calls * 2
-  for (const { source, pid } of services) {
+  for (const [index, { source, pid }] of services.entries()) {
     const events = () =>
       receiver.received.slice(receivedBefore).filter((request) => request.source === source)
     const areOver = () => {
@@ -68,11 +70,14 @@ export async function measureCalls({ services, receiver }, calls, place) {
     const all = events()
     const legs = legsOf(all, source)
     const incomplete = legs.filter((leg) => !isComplete(leg))
-    const delays = all.map(({ event, atMs }) => atMs - Date.parse(event.happened_at)).sort((a, b) => a - b)
+    const delays = all
+      .map(({ event, atMs }) => atMs - shiftMs - Date.parse(event.happened_at))
+      .sort((a, b) => a - b)
     const delay = (/** @type {number} */ part) => `${delays[Math.floor((delays.length - 1) * part)]} ms`
     console.log(
       `        ${source}: ${all.length} events, ${legs.length - incomplete.length} of ${expected} legs complete, ` +
         `event to receiver p50 ${delay(0.5)}, p99 ${delay(0.99)}, at most ${delay(1)}; ` +
+        `${((cpuMs(pid()) - (cpuBefore[index] ?? 0)) / all.length).toFixed(2)} ms of processor time an event; ` +
         `resident ${memoryMb(pid(), 'VmRSS')} MB, at most ${memoryMb(pid(), 'VmHWM')} MB`,
     )
     const problems = [...common]
@@ -119,6 +124,18 @@ async function placeCalls({ live, folder }, rate, seconds) {
   } finally {
     await caller.end()
     await callee.end()
+  }
+}
+
+/** The processor time of a process, where /proc tells it: a tick is 10 ms. @param {number | undefined} pid */
+function cpuMs(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  } catch {
+    return Number.NaN
   }
 }
 

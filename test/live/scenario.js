@@ -132,6 +132,19 @@ function createStage(run) {
 }
 
 /**
+ * What FreeSWITCH does not report: the endpoint of a phone without a user in its directory, the status of a call that it
+ * refuses itself, and the number of an agent before the answer.
+ *
+ * @param {ExpectedLeg} leg
+ * @returns {ExpectedLeg}
+ */
+function asFreeswitchReports({ endpoint: _, code, ...leg }) {
+  const hooks = leg.hooks.map((hook) => hook.replace(/^(queue_agent_(?:offer|no_answer)):.*/, '$1'))
+  const isReported = code !== undefined && (code === 200 || leg.direction === 'outbound')
+  return { ...leg, hooks, ...(isReported ? { code } : {}) }
+}
+
+/**
  * @param {Scenario} scenario
  * @param {Run} run
  * @returns {Promise<Result[]>}
@@ -140,8 +153,7 @@ export async function playScenario(scenario, run) {
   const { never } = scenario
   const stage = createStage(run)
   const expected = typeof scenario.legs === 'function' ? scenario.legs(run.live) : scenario.legs
-  // The FreeSWITCH of the tests has no directory of users, by which it knows its extensions.
-  const legs = run.live.kind === 'asterisk' ? expected : expected.map(({ endpoint: _, ...leg }) => leg)
+  const legs = run.live.kind === 'asterisk' ? expected : expected.map(asFreeswitchReports)
   /** @type {string[]} */
   const common = []
   try {

@@ -102,18 +102,22 @@ const QUEUE_SCENARIOS = [
       await stage.sees('1521', 'bridge')
       await caller.go()
     },
-    legs: [
+    // mod_callcenter ends the offer as if the caller had cancelled it, and then the agent had no time to answer.
+    legs: ({ kind }) => [
       leg(
         'inbound',
         '1521',
         '1529',
         [
-          ...['create', 'answer', 'queue_join', 'queue_agent_offer:1522', 'queue_agent_no_answer:1522'],
+          ...['create', 'answer', 'queue_join', 'queue_agent_offer:1522'],
+          ...(kind === 'asterisk' ? ['queue_agent_no_answer:1522'] : []),
           ...['queue_leave:timeout', 'bridge:1523'],
         ],
         { endedBy: 'this_leg', answeredBy: '1523' },
       ),
-      leg('outbound', '1522', '1521', ['create'], { cause: 'NO_ANSWER', endedBy: 'switch' }),
+      leg('outbound', '1522', '1521', ['create'], {
+        ...(kind === 'asterisk' ? { cause: 'NO_ANSWER', endedBy: 'switch' } : { cause: 'ORIGINATOR_CANCEL' }),
+      }),
       leg('outbound', '1523', '1521', ['create', 'answer', 'bridge:1521'], { endedBy: 'other_leg' }),
     ],
   },
@@ -164,7 +168,7 @@ const QUEUE_SCENARIOS = [
         '1541',
         '1549',
         [
-          ...['create', 'answer', 'queue_join', 'queue_agent_offer:1542', 'dtmf:9', 'queue_leave'],
+          ...['create', 'answer', 'queue_join', 'queue_agent_offer:1542', 'dtmf:9', 'queue_leave:key'],
           'bridge:1543',
         ],
         { endedBy: 'this_leg', answeredBy: '1543' },
@@ -174,6 +178,9 @@ const QUEUE_SCENARIOS = [
     ],
   },
 ]
+
+/** Longer than the longest message. */
+const MESSAGE_MS = 6_000
 
 /** @type {readonly Scenario[]} */
 export const APPLICATION_SCENARIOS = [
@@ -269,7 +276,7 @@ export const APPLICATION_SCENARIOS = [
   },
   {
     name: 'nobody answers, and the caller leaves a message',
-    // The message ends after a second, and the switch hangs up.
+    // Asterisk hangs up when the message is full. FreeSWITCH asks what to do with it, until the caller hangs up.
     phones: phonesOf('1621', '1622'),
     mailboxes: ['1622'],
     dialplan: {
@@ -281,10 +288,14 @@ export const APPLICATION_SCENARIOS = [
     },
     async play(stage) {
       stage.callee('1622', ...ringsInVain)
-      stage.speaker('1621', '1622', step.isAnswered, step.isHungUp)
+      const isAsterisk = stage.run.live.kind === 'asterisk'
+      const last = isAsterisk ? [step.isHungUp] : [step.talk(MESSAGE_MS), step.hangUp]
+      stage.speaker('1621', '1622', step.isAnswered, ...last)
     },
-    legs: [
-      leg('inbound', '1621', '1622', ['create', 'answer', 'voicemail_new'], { endedBy: 'switch' }),
+    legs: ({ kind }) => [
+      leg('inbound', '1621', '1622', ['create', 'answer', 'voicemail_new'], {
+        endedBy: kind === 'asterisk' ? 'switch' : 'this_leg',
+      }),
       leg('outbound', '1622', '1621', ['create'], { cause: 'NO_ANSWER', endedBy: 'switch' }),
     ],
   },

@@ -26,6 +26,8 @@ async function establish(stage, from, to) {
   return caller
 }
 
+/** A busy machine may need this long to store a leg. */
+const STORED_MS = 2_000
 /** The delay before a reconnect grows up to 5 s. */
 const RECONNECT_MS = 40_000
 /** What an error quotes of a log. */
@@ -130,6 +132,8 @@ export const FAILURE_SCENARIOS = [
     phones: phonesOf('1441', '1442'),
     async play(stage) {
       const caller = await establish(stage, '1441', '1442')
+      // The open legs are stored just after their events.
+      await sleep(STORED_MS)
       await restarted(stage, async () => {
         await caller.go()
         await caller.done()

@@ -147,10 +147,6 @@ describe('durations that contradict each other', () => {
       { retryPolicy: constant(86_400_000) },
       'defaultMaxAgeSeconds must be longer than the first delay of retryPolicy (86400 s), or defaultRetries 0',
     ],
-    [
-      { orderingPatienceSeconds: 61, defaultMaxAgeSeconds: 60 },
-      'orderingPatienceSeconds must not be longer than defaultMaxAgeSeconds (60)',
-    ],
   ])('are refused, naming both: %j', (options, message) => {
     expect(make(options)).toThrow(expect.objectContaining({ code: 'InvalidOption', message }))
   })
@@ -159,7 +155,6 @@ describe('durations that contradict each other', () => {
     const day = constant(86_400_000)
     for (const options of [
       { defaultMaxAgeSeconds: 6 },
-      { orderingPatienceSeconds: 60, defaultMaxAgeSeconds: 60 },
       { retryPolicy: day, defaultRetries: 0 },
       { retryPolicy: { ...day, retriesCountTries: true }, defaultRetries: 1 },
     ])

@@ -42,6 +42,13 @@ describe('the signing secret', () => {
     ).toBeUndefined()
   })
 
+  it('keeps signing for a day by the time of day, also where that of the store is ahead', async () => {
+    const deps = { ...harness.deps, storeNow: () => harness.clock.now() + 2 * SECRET_OVERLAP_MS }
+    await rotateSigningSecret(deps, A, webhook.id)
+    const { secrets } = (await harness.stored.read(A, webhook.id))!
+    expect(secrets[1]!.expiresMs).toBe(harness.clock.now() + SECRET_OVERLAP_MS)
+  })
+
   it('cannot be read, and headers are not shown, with another service secret; a patch keeps both', async () => {
     const cipher = createSecretCipher(['another secret altogether'])
     const deps = { ...harness.deps, cipher }

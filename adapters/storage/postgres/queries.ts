@@ -7,6 +7,7 @@ import {
   deliveryBounds,
   dueMsForReaders,
   effectiveState,
+  firstPosition,
   laneKey,
   partiesOf,
   partOf,
@@ -56,6 +57,8 @@ const OLDEST = Number.MIN_SAFE_INTEGER
 const PART_ROWS = 5_000
 /** The same for an account: each of its webhooks is looked up. */
 const ACCOUNT_PART_ROWS = 20_000
+/** The same for a search, of all webhooks together. */
+const SEARCH_ROWS = 20_000
 /** To read the kind of an event takes about so many times as long. */
 const KIND_COST = 2.5
 
@@ -143,16 +146,27 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     })
   }
 
-  async function find(query: DeliverySearch, limit: number): Promise<readonly SearchRow[]> {
+  /** The deliveries of a search, and the position at which it stopped (`undefined`: there are no more). */
+  async function find(query: DeliverySearch, limit: number) {
     const { accountId = null, webhookId = null, callId = null, states } = query
     const { cursor, end } = deliveryBounds(query)
     const values = [cursor, ...rangeOf(query), statesOf(query), limit]
     if (callId !== null) {
-      return session.query<SearchRow>(sql.searchCall, [...values, callId, accountId, webhookId])
+      const rows = await session.query<FoundRow>(sql.searchCall, [...values, callId, accountId, webhookId])
+      return { rows, stoppedAt: undefined }
     }
-    if (accountId === null && webhookId === null) return session.query<SearchRow>(sql.searchAll, values)
+    if (accountId === null && webhookId === null) {
+      const rows = await session.query<SearchRow>(sql.searchAll, values)
+      return { rows: rows.filter(({ id }) => id !== null), stoppedAt: rows[0]?.stoppedAt ?? undefined }
+    }
+    const [part] = await session.query<PartRow>(parts.search, [
+      ...[accountId, webhookId, cursor],
+      ...[SEARCH_ROWS, statesOf(query)],
+    ])
+    const { hasMore, ...bounds } = partOf({ cursor, end }, part!.nth ?? undefined)
     const statement = isUndelivered(states) ? sql.searchWebhooksUndelivered : sql.searchWebhooks
-    return session.query<SearchRow>(statement, [...values, accountId, webhookId, null, end])
+    const rows = await session.query<FoundRow>(statement, [...values, accountId, webhookId, null, bounds.end])
+    return { rows, stoppedAt: hasMore ? bounds.end : undefined }
   }
 
   return {
@@ -185,8 +199,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     },
     async countReplayable(query) {
       const { webhookIds, states, hooks = null, reason = null, includeRecovered } = query
-      const { cursor, end } = deliveryBounds({ ...query, ascending: true })
-      const range = [...rangeOf(query), includeRecovered, cursor, end]
+      const range = [...rangeOf(query), includeRecovered, firstPosition(query.fromMs)]
       const values = [webhookIds, states.map(stateNumberOf), ...range]
       const isDetailed = hooks !== null || reason !== null
       const rows = isDetailed
@@ -195,17 +208,16 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       return new Map(rows.map(({ webhookId, count }) => [webhookId, count]))
     },
     async search(query) {
-      const rows = await find(query, query.limit)
-      const deliveries = await toStored(rows.filter(({ id }) => id !== null))
+      const { rows, stoppedAt } = await find(query, query.limit)
+      const deliveries = await toStored(rows)
       // Deliveries with the position of the last one belong to its page.
       const last = deliveries.at(-1)
       if (last && deliveries.length >= query.limit) {
-        const [next] = await find({ ...query, cursor: last.position }, 1)
-        const hasMore = next && (next.id !== null || next.stoppedAt !== null)
+        const next = await find({ ...query, cursor: last.position }, 1)
+        const hasMore = next.rows.length > 0 || next.stoppedAt !== undefined
         return hasMore ? { deliveries, cursor: last.position } : { deliveries }
       }
-      const stoppedAt = rows[0]?.stoppedAt ?? null
-      return stoppedAt === null ? { deliveries } : { deliveries, cursor: stoppedAt }
+      return stoppedAt === undefined ? { deliveries } : { deliveries, cursor: stoppedAt }
     },
     async eventOf(accountId, eventId) {
       const [row] = await session.query<EventRow>(eventById, [accountId ?? null, eventId])

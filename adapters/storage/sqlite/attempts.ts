@@ -182,6 +182,13 @@ const PART_OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
   where a.webhook = ? and a.doc is not null and a.key ${ascending ? '>' : '<'} ?
   order by a.key ${ascending ? 'asc' : 'desc'} limit 1 offset ? + 0`
 
+/** The account's next record, with which its part begins: others may have millions before it. Parameters: cursor, account. */
+const NEXT_OF_ACCOUNT_SQL = (ascending: boolean) => `select ${ascending ? 'min' : 'max'}((
+    select a.key from hookswitch_attempt a indexed by ${KINDS.all.index}
+    where a.webhook = w.key and a.doc is not null and a.key ${ascending ? '>' : '<'} ?
+    order by a.key ${ascending ? 'asc' : 'desc'} limit 1
+  )) as key from hookswitch_webhook w where w.account = ?`
+
 /** To read the kind of an event takes so many times as long as to read an entry of an index. */
 const KIND_COST = 50
 
@@ -189,20 +196,26 @@ const KIND_COST = 50
 export function createAttemptPart({
   prepareQuery,
   prepareBoth,
+  accounts,
   endpoints,
 }: EngineContext): (query: PartQuery) => ListPart {
   const ofWebhook = prepareBoth<KeyRow>(PART_OF_WEBHOOK_SQL)
+  const nextOfAccount = prepareBoth<{ readonly key: number | null }>(NEXT_OF_ACCOUNT_SQL)
   const lastKey = prepareQuery<{ readonly key: number | null }>(
     'select max(key) as key from hookswitch_attempt',
   )
-  return ({ webhookId, hooks, ascending = false, ...query }) => {
+  return ({ accountId, webhookId, hooks, ascending = false, ...query }) => {
     const { rows = hooks ? PART_ROWS / KIND_COST : PART_ROWS } = query
     const last = (lastKey.get()?.key ?? 0) + 1
     const bounds = ascending
       ? { cursor: query.cursor ?? 0, end: last }
       : { cursor: Math.min(query.cursor ?? last, last), end: 0 }
-    // So many keys have no more rows.
-    if (webhookId === undefined) return partOf(bounds, bounds.cursor + (ascending ? rows : -rows), ascending)
+    if (webhookId === undefined) {
+      const account = accounts.find(accountId)
+      const next = account === undefined ? null : nextOfAccount(ascending).get(bounds.cursor, account)!.key
+      // So many keys have no more rows.
+      return partOf(bounds, next === null ? undefined : next + (rows - 1) * (ascending ? 1 : -1), ascending)
+    }
     const webhook = endpoints.byId(webhookId)
     const end = webhook && ofWebhook(ascending).get(webhook.key, bounds.cursor, rows - 1)
     return partOf(bounds, end?.key, ascending)

@@ -2,7 +2,7 @@
  * Values that are cached in memory, since the file has one owner: owner, term, counters. A rollback restores the values
  * of the last commit.
  */
-import type { DeliveryKey } from 'hookswitch/store'
+import { type DeliveryKey, MAX_AHEAD_MS, positionMs } from 'hookswitch/store'
 import type { Statements } from './query.js'
 
 export interface EngineState {
@@ -15,6 +15,10 @@ export interface EngineState {
   takeIncoming(): readonly DeliveryKey[]
   /** Store time of the last call that passed it, ms. */
   storeMs: number
+  /** Most by which the moment of a position is after the acceptance, ms: much where store time was set back. */
+  aheadMs: number
+  /** Notes the highest position, which may be ahead of store time. */
+  notePosition(position: number): void
   /**
    * Returns store time for this time of the machine's clock, ms: never before what an earlier call returned or noted,
    * whoever wrote it, while a delivery waits or an endpoint is paused.
@@ -69,6 +73,13 @@ export function createEngineState(statements: Statements): EngineState {
     incoming: [],
     takeIncoming: () => state.incoming.splice(0),
     storeMs: 0,
+    aheadMs: read('position_ahead') ?? MAX_AHEAD_MS,
+    notePosition(position) {
+      const aheadMs = positionMs(position) + MAX_AHEAD_MS - state.storeMs
+      if (aheadMs < state.aheadMs + TIME_STEP_MS) return
+      state.aheadMs = aheadMs
+      put('position_ahead', aheadMs)
+    },
     startTime(machineMs) {
       const storeMs = Math.max(machineMs + offsetMs, timeMs)
       const canReset = storeMs > machineMs && !isNeeded(machineMs)
@@ -104,6 +115,7 @@ export function createEngineState(statements: Statements): EngineState {
       saved.timeMs = timeMs
       saved.incoming = state.incoming.slice()
       saved.offsetMs = offsetMs
+      saved.aheadMs = state.aheadMs
     },
     rolledBack() {
       state.owner = saved.owner
@@ -113,6 +125,7 @@ export function createEngineState(statements: Statements): EngineState {
       timeMs = saved.timeMs
       state.incoming.splice(0, Number.POSITIVE_INFINITY, ...saved.incoming)
       offsetMs = saved.offsetMs
+      state.aheadMs = saved.aheadMs
       position = Math.min(position, blockEnd)
     },
   }
@@ -122,6 +135,7 @@ export function createEngineState(statements: Statements): EngineState {
     blockEnd,
     timeMs,
     offsetMs,
+    aheadMs: state.aheadMs,
     incoming: [] as DeliveryKey[],
   }
   return state

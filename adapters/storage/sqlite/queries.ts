@@ -120,7 +120,7 @@ export function createWaitingMask({ prepareQuery }: Statements) {
 
 /** Reads deliveries with their effective state: a waiting delivery of an older epoch reads as cancelled. */
 export function createDeliveryQueries(context: EngineContext) {
-  const { prepareQuery, prepareBoth, accounts, endpoints, rows } = context
+  const { prepareQuery, prepareBoth, accounts, endpoints, rows, state } = context
   const replaysOf = createReplayReader(context)
   const waitingMask = createWaitingMask(context)
   const listWaiting = prepareBoth<DeliveryRow>((ascending) => LIST_SQL('waiting', ascending))
@@ -159,7 +159,7 @@ export function createDeliveryQueries(context: EngineContext) {
     const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS, onlyOriginals = false } = query
     const endpoint = endpoints.byId(webhookId)
     if (!endpoint || endpoint.account !== accounts.find(accountId)) return undefined
-    const { cursor, end } = deliveryBounds(query)
+    const { cursor, end } = deliveryBounds(query, state.aheadMs)
     const mask = maskOf(states)
     const rest = [fromMs, toMs, onlyOriginals ? 0 : 1] as const
     return {
@@ -205,7 +205,7 @@ export function createDeliveryQueries(context: EngineContext) {
     /** A part of the deliveries of a webhook. */
     deliveryPart(query: PartQuery): ListPart {
       const { accountId, webhookId = '', ascending = false, rows: most = PART_ROWS } = query
-      const bounds = deliveryBounds(query)
+      const bounds = deliveryBounds(query, state.aheadMs)
       const endpoint = endpoints.byId(webhookId)
       if (!endpoint || endpoint.account !== accounts.find(accountId)) return partOf(bounds, undefined)
       const ends = partEnds.flatMap(
@@ -228,7 +228,7 @@ export function createDeliveryQueries(context: EngineContext) {
     search(query: DeliverySearch): FoundDeliveries {
       const { accountId, webhookId, callId, states, limit } = query
       const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
-      const { cursor, end: first } = deliveryBounds(query)
+      const { cursor, end: first } = deliveryBounds(query, state.aheadMs)
       const account = accountId === undefined ? null : accounts.find(accountId)
       const webhook = webhookId === undefined ? null : endpoints.byId(webhookId)?.key
       if (account === undefined || webhook === undefined) return { deliveries: [] }

@@ -58,11 +58,13 @@ export function createQueue(context: EngineContext) {
   function leaseOf(owner: string, machineMs: number): NodeLease {
     const storeMs = state.startTime(machineMs)
     state.storeMs = storeMs
+    const { position } = lastPosition.get()!
+    state.notePosition(position)
     return {
       owner,
       fence: state.owner === owner ? state.term : 0,
       node: 0,
-      position: lastPosition.get()!.position,
+      position,
       shards: state.owner === owner ? ALL_SHARDS : [],
       leaving: [],
       aliveUntilMs: Number.POSITIVE_INFINITY,

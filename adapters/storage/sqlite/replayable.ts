@@ -1,5 +1,5 @@
 /** Counts what a replay would repeat: ended deliveries that are no replays and no tests. */
-import { type DeliveryReads, deliveryBounds, type ReplayableQuery } from 'hookswitch/store'
+import { type DeliveryReads, firstPosition, type ReplayableQuery } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { TEST_FORMATS } from './formats.js'
 import { createWaitingMask, hasState, hookList, inTable, MAX_TIME_MS, maskOf, type Table } from './queries.js'
@@ -16,7 +16,7 @@ const isSelected = (table: Table) => `and (? is null or ${REASON[table]} = ?) an
   )) > 0)`
 
 /**
- * Parameters: webhook, positions, earliest and latest acceptance, mask of states, epoch if they wait; epoch if `skipsRecovered`;
+ * Parameters: webhook, first position, earliest and latest acceptance, mask of states, epoch if they wait; epoch if `skipsRecovered`;
  * those of `isSelected` if `selects`.
  *
  * @internal
@@ -26,7 +26,7 @@ export const REPLAYABLE_SQL = (
   skipsRecovered: boolean,
   selects: boolean,
 ) => `select count(*) as count
-  ${inTable(table)} where d.webhook = ? and d.position > ? and d.position <= ? and d.accepted_ms >= ? and d.accepted_ms <= ?
+  ${inTable(table)} where d.webhook = ? and d.position >= ? and d.accepted_ms >= ? and d.accepted_ms <= ?
     and d.event is null and d.format < ${TEST_FORMATS} and ${hasState(table, '?')}
     ${skipsRecovered ? `and ${IS_NOT_RECOVERED}` : ''} ${selects ? isSelected(table) : ''}`
 
@@ -48,7 +48,7 @@ export function createReplayableCount(context: EngineContext): Synchronous<Deliv
     const { webhookIds, states, fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS, includeRecovered } = query
     const { reason = null, hooks } = query
     const kinds = hooks ? hookList(hooks) : null
-    const { cursor, end } = deliveryBounds({ ...query, ascending: true })
+    const first = firstPosition(query.fromMs)
     const mask = maskOf(states)
     const selection = kinds === null && reason === null ? [] : [reason, reason, kinds, kinds]
     const [ended, waiting] = [inEnded(query), inWaiting(query)]
@@ -58,7 +58,7 @@ export function createReplayableCount(context: EngineContext): Synchronous<Deliv
       if (!endpoint) continue
       const { epoch } = endpoint.webhook
       const rest = [...(includeRecovered ? [] : [epoch]), ...selection]
-      const range = [endpoint.key, cursor, end, fromMs, toMs]
+      const range = [endpoint.key, first, fromMs, toMs]
       let { count } = ended.get(...range, mask, ...rest)!
       // Of those that wait only those that are cancelled by their epoch have ended.
       const cancelled = waitingMask(mask & (1 << CANCELLED), endpoint)

@@ -14,7 +14,13 @@ import type {
 import { TEST_LANE } from '../../delivery/delivery-queries.js'
 import type { BodyKey } from '../../delivery/delivery-store.js'
 import { isTerminal } from '../../delivery/lifecycle.js'
-import { deliveryBounds, type ListPart, type PartQuery, partOf } from '../../delivery/list-part.js'
+import {
+  deliveryBounds,
+  firstPosition,
+  type ListPart,
+  type PartQuery,
+  partOf,
+} from '../../delivery/list-part.js'
 import { partiesOf } from '../../delivery/payload.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
 import { dueMsForReaders } from '../engine/readers.js'
@@ -74,11 +80,14 @@ export function listPart(state: State, query: PartQuery): ListPart {
   const bounds = ascending
     ? { cursor: query.cursor ?? 0, end: last }
     : { cursor: Math.min(query.cursor ?? last, last), end: 0 }
-  // Positions of attempts are numbers without gaps: so many rows have no more attempts.
-  const end = endpoint
-    ? nthFrom(endpoint.attempts, ascending, bounds.cursor, rows)
-    : bounds.cursor + (ascending ? rows : -rows)
-  return partOf(bounds, end, ascending)
+  if (endpoint) return partOf(bounds, nthFrom(endpoint.attempts, ascending, bounds.cursor, rows), ascending)
+  // The part begins with the account's next attempt. So many numbers have no more attempts.
+  let next: number | undefined
+  for (const { attempts } of state.endpointsByAccount.get(accountId) ?? []) {
+    const position = nthFrom(attempts, ascending, bounds.cursor, 1)
+    if (position !== undefined && (next === undefined || isBehind(next, position, ascending))) next = position
+  }
+  return partOf(bounds, next === undefined ? undefined : next + (rows - 1) * (ascending ? 1 : -1), ascending)
 }
 
 export function countReplayable(state: State, query: ReplayableQuery): ReadonlyMap<string, number> {
@@ -90,9 +99,7 @@ export function countReplayable(state: State, query: ReplayableQuery): ReadonlyM
     const endpoint = state.endpoints.get(webhookId)
     if (!endpoint) continue
     let count = 0
-    const { cursor, end } = deliveryBounds({ ...query, ascending: true })
-    for (const [position, row] of walk(endpoint.deliveries, true, cursor)) {
-      if (position > end) break
+    for (const [, row] of walk(endpoint.deliveries, true, firstPosition(query.fromMs) - 1)) {
       const { source } = row
       if (!states.has(effectiveStateName(row)) || !isWithin(row.accepted.ms, query)) continue
       if (source.replayOf !== undefined || source.lane.startsWith(TEST_LANE)) continue

@@ -371,6 +371,25 @@ export function attemptRules(rule: DefineRule): void {
     assert.deepEqual(await listIds(fixture, { ...between, ascending: true }), [])
   })
 
+  rule(
+    'a part of the attempts of an account begins with its next one, however many others have',
+    async (fixture) => {
+      const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'stranger' })]
+      const { deliveries } = fixture.store
+      await acceptAndRecordMany(fixture, other, 5)
+      const id = await acceptAndRecord(fixture, webhook)
+      await acceptAndRecordMany(fixture, other, 5)
+      for (const ascending of [true, false]) {
+        const list = { accountId: 'account', ascending }
+        const { cursor, end, hasMore } = await deliveries.listPart({ list: 'attempts', ...list, rows: 2 })
+        assert.deepEqual(idsOf(await deliveries.attempts({ ...list, cursor, end, limit: 9 })), [id])
+        const after = { cursor: end, rows: 2 }
+        if (hasMore)
+          assert.equal((await deliveries.listPart({ list: 'attempts', ...list, ...after })).hasMore, false)
+      }
+    },
+  )
+
   rule('the log of attempts has the records of several accounts, lowest position first', async (fixture) => {
     const [first, other, stranger] = [
       await fixture.webhook(),

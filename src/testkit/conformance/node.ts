@@ -64,6 +64,8 @@ export interface StoreNode {
   readonly loaded: Loaded
   own(): Promise<NodeLease>
   renew(): Promise<NodeLease>
+  /** Its next positions are above this one, as after a time in which the clock was ahead. */
+  raise(position: number): void
   /** Loads all shards of the lease, or these, and applies the version. */
   load(shards?: readonly number[]): Promise<Loaded>
   /** What waits for a webhook, or for all, as a load finds it, with the bodies; by position, then webhook. */
@@ -278,6 +280,7 @@ export function createNode(
     },
     own: () => takeLease('own'),
     renew: () => takeLease('renew'),
+    raise: (position) => positions.raise(position),
     load: (shards = currentLease().shards) => inTurn(() => loadAll(shards)),
     async waiting(webhook) {
       const { rows } = await node.load()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { DeliveryReplays, ReplayableQuery, StoredDelivery } from '../../delivery/delivery-queries.js'
 import type { NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
+import { positionAt } from '../../delivery/positions.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
 import { acceptanceOf, type Queued, queuedOf } from './node.js'
@@ -57,6 +58,8 @@ const markOf = (last: Queued, hasRecovered: boolean): DeliveryReplays => ({
   hasRecovered,
 })
 
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
 const ENDS: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined']
 
 /** Rules of replays: how they mark their originals, and how originals are counted. */
@@ -191,6 +194,21 @@ export function replayRules(rule: DefineRule): void {
     assert.deepEqual(await list({ states: ['exhausted'] }), [originals[0], originals[3]])
     assert.deepEqual(await list({ limit: 2 }), originals.slice(0, 2))
     assert.deepEqual(await list({ cursor: original.delivery.position, limit: 2 }), originals.slice(1, 3))
+  })
+
+  rule('what a replay would repeat of a range is found whatever its position is', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const { id: webhookId } = webhook
+    fixture.node.raise(positionAt(fixture.now() + DAY_MS))
+    const { delivery } = await ended(fixture, webhook, 'exhausted')
+    const [fromMs, toMs] = [fixture.now() - MINUTE_MS, fixture.now() + MINUTE_MS]
+    const { deliveries } = fixture.store
+    const replayable = { webhookIds: [webhookId], states: ENDS, fromMs, toMs, includeRecovered: false }
+    assert.deepEqual([...(await deliveries.countReplayable(replayable))], [[webhookId, 1]])
+    const list = { accountId: 'account', webhookId, ascending: true, fromMs }
+    const { cursor, end } = await deliveries.listPart({ list: 'deliveries', ...list })
+    const found = await deliveries.deliveries({ ...list, toMs, cursor, end, limit: 9 })
+    assert.deepEqual(idsOf(found), [delivery.id])
   })
 
   rule('a replay with an id that is taken is refused with Conflict', async (fixture) => {

@@ -169,13 +169,17 @@ describe('serve with switches', () => {
     const fake = fakeKamailio({ recording: await dialogs() })
     cleanups.push(() => fake.close())
     const accounts = ['alpha', 'beta'].map((id) => ({ id, name: id, realm: `${id}.example` }))
-    const { counts } = await serving(['--kamailio', `127.0.0.1:${await fake.start()}`], accounts, {})
+    const argv = ['--kamailio', `127.0.0.1:${await fake.start()}`, '--admin-port', '0']
+    const { counts, adminUrl } = await serving(argv, accounts, {})
     await fake.waitFor('subscribed')
     await fake.play({ speed: Infinity })
     await until(() => ofHook(counts, 'channel_destroy') === 77)
     expect(ofHook(counts, 'channel_create')).toBe(77)
     expect(counts['alpha channel_create']).toBeGreaterThan(0)
     expect(counts['beta channel_create']).toBeGreaterThan(0)
+    // The calls were recorded long ago.
+    const { sources } = (await (await fetch(`${adminUrl}/readyz`)).json()) as { sources: object[] }
+    expect(sources).toEqual([{ source: expect.any(String), connected: true, lagSeconds: expect.any(Number) }])
   })
 
   it('starts without a switch that cannot be reached, and says which and why', async () => {

@@ -37,6 +37,7 @@ const EXEMPT = new Set([
   'account_child',
   'deliveries_search_webhooks',
   'deliveries_search_webhooks_undelivered',
+  'deliveries_part_search',
   'erase_inbox',
   'mentions_inbox',
 ])
@@ -65,10 +66,9 @@ const sets: Record<string, Record<string, Statement>> = {
     ),
   ),
   parts: Object.fromEntries(
-    Object.values(listPartStatements(SCHEMA)).flatMap(({ down, up }) => [
-      [down.name, down],
-      [up.name, up],
-    ]),
+    Object.values(listPartStatements(SCHEMA))
+      .flatMap((part) => ('text' in part ? [part] : [part.down, part.up]))
+      .map((statement) => [statement.name, statement]),
   ),
   legs: { legs: legsStatement(SCHEMA) },
   prune: pruneStatements(SCHEMA),
@@ -190,6 +190,33 @@ describe.skipIf(!server)('query plans', () => {
     }
   })
 
+  it('search the deliveries of a webhook and an account in parts, and find the only one that matches', async () => {
+    await client.query(MANY_DELIVERIES)
+    const store = postgresStore({ connectionString: direct.url })
+    await store.open({ clock: systemClock(), log })
+    try {
+      for (const selection of [{ webhookId: 'long' }, { accountId: 'long' }]) {
+        const found: string[] = []
+        let parts = 0
+        for (let cursor: number | undefined; ; parts += 1) {
+          const query = {
+            ...selection,
+            states: ['cancelled'] as const,
+            limit: 3,
+            ...(cursor !== undefined && { cursor }),
+          }
+          const page = await store.deliveries.search(query)
+          found.push(...page.deliveries.map(({ id }) => id))
+          cursor = page.cursor
+          if (cursor === undefined || parts > 9) break
+        }
+        expect([found, parts]).toEqual([['l1'], 2])
+      }
+    } finally {
+      await store.close()
+    }
+  })
+
   it('find every page of the attempts of an account with many webhooks, in whatever order they were made', async () => {
     await client.query('begin')
     try {
@@ -222,6 +249,17 @@ describe.skipIf(!server)('query plans', () => {
     }
   })
 })
+
+/** A webhook with 45,000 deliveries that failed, and an older one that was cancelled. */
+const MANY_DELIVERIES = `
+insert into hookswitch.webhook (id, account_id, hook, revision, epoch, shard, doc) values ('long', 'long', 'all', 1, 1, 0, '{}');
+insert into hookswitch.event (position, timestamp_ms, accepted_ms, sequence, id, account_id, hook)
+  select 1000000 + i, i, i, null, 'l' || i, 'long', 'channel_create' from generate_series(1, 45001) i;
+insert into hookswitch.attempt (event, delivery, lane, at_ms, accepted_ms, ended_ms, webhook_key, epoch, attempts, tries,
+    interruptions, variant, form, state, id)
+  select 1000000 + i, 1000000 + i, 0, i, i, i, w.key, 1, 1, 1, 0, 0, 2, case when i = 1 then 5 else 3 end, '!l' || i
+  from generate_series(1, 45001) i cross join hookswitch.webhook w where w.id = 'long';
+`
 
 /** An account with 120 webhooks and 3,000 attempts, the times of which are not quite in the order of their positions. */
 const MANY_WEBHOOKS = `

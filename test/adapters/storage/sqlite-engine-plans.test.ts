@@ -68,6 +68,14 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/^select count\(\*\) as pending/, 'a subquery of limited size'],
   [/^select count\(\*\) as entries/, 'a subquery of limited size'],
   [/^select position, counted from \(/, 'a subquery of limited size'],
+  [
+    /^select case\s+when \(select max\(key\) from hookswitch_(unwanted|call_number)\)/,
+    'counts an index, once per retention run and where there may be too many rows',
+  ],
+  [
+    /^select key from hookswitch_(unwanted|call_number) order by key limit 1 offset/,
+    'the rows that are removed next',
+  ],
   [/from pragma_page_count/, 'one row each'],
   [/select key from \(select key, accepted_ms from/, 'a subquery of limited size'],
   [/indexed by hookswitch_replay_unfinished/, 'an index of what it returns'],

@@ -118,4 +118,38 @@ describe('store time of SQLite', () => {
     await clock.advance(PAUSE_SECONDS * 1_000)
     expect(second.sent.map(({ path }) => path)).toEqual(['/retry', '/pause'])
   })
+
+  it('returns to the clock of the machine without hiding what is accepted then, also from a replay', async () => {
+    const path = join(temporaryFolder(), 'data.db')
+    const fast = manualClock({ nowMs: NOW + 24 * HOUR_MS })
+    const first = await start(path, fast)
+    await first.hs.accounts.create({ id: 'acc', name: 'A', realm: 'a.example' })
+    const webhook = {
+      name: '/lost',
+      uri: 'https://receiver.example/lost',
+      hook: 'channel_create',
+      retries: 0,
+    }
+    const { id } = await first.hs.webhooks.create('acc', webhook)
+    const publish = async ({ hs }: typeof first, clock: ManualClock) => {
+      await hs.publish({ hook: 'channel_create', accountId: 'acc', callId: 'call' })
+      await clock.advance(60_000)
+    }
+    await publish(first, fast)
+    await first.close()
+    const clock = manualClock({ nowMs: NOW })
+    const second = await start(path, clock)
+    await publish(second, clock)
+    const range = { fromMs: NOW - HOUR_MS, toMs: clock.now() }
+    const listed = await second.hs.webhooks.deliveries('acc', id, range)
+    expect(listed.map(({ acceptedMs, state }) => [Math.round((acceptedMs - NOW) / HOUR_MS), state])).toEqual([
+      [0, 'exhausted'],
+    ])
+    expect((await second.hs.operator.search(range)).deliveries.map(({ id }) => id)).toEqual([listed[0]!.id])
+    const selection = { accountId: 'acc', createdFromMs: range.fromMs, createdToMs: range.toMs }
+    expect((await second.hs.replays.count(selection)).count).toBe(1)
+    const { id: job } = await second.hs.replays.start(selection)
+    await clock.advance(60_000)
+    expect(await second.hs.replays.read(job, 'acc')).toMatchObject({ state: 'completed', replayed: 1 })
+  })
 })

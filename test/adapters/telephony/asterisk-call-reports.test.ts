@@ -704,6 +704,18 @@ describe('a missed call on Asterisk', () => {
     expect(trace().events.map(({ hook }) => hook)).not.toContain('missed_call')
   })
 
+  it('is none of a caller who waits in a queue over a restart', () => {
+    const before = createTracer(ALL)
+    const [created, ...dial] = dialled()
+    before.apply(created, ...ami('QueueCallerJoin', A, 'Queue: support', 'Position: 1'))
+    const saved = before.mapping.savable.save(A)
+    const { apply, mapping, trace } = createTracer(ALL)
+    expect(saved && mapping.savable.restore(A, saved)).toBe(true)
+    apply(...dial, hangupEvent(A, 9))
+    const ofCaller = trace().events.filter(({ callId }) => callId === A)
+    expect(ofCaller.map(({ hook }) => hook)).toEqual(['channel_destroy'])
+  })
+
   it('is known after a restart', () => {
     const before = createTracer(ALL)
     before.apply(...dialled())

@@ -594,6 +594,15 @@ describe('an agent of a queue', () => {
     expect([problems, mapping.openLegs()]).toEqual([[], 0])
   })
 
+  it('whose status before is not known to one of two nodes has one event', () => {
+    const agentId = '1007@acme.example'
+    const back = status(agentId, 'Available', 9)
+    const whole = mapAll([status(agentId, 'On Break', 1), back], { ...ALL, accountOf }).published.at(-1)
+    const started = mapAll([back], { ...ALL, accountOf }).published.at(-1)
+    expect([whole?.hook, started?.hook]).toEqual(['queue_agent_resume', 'queue_agent_login'])
+    expect(started?.idempotencyKey).toBe(whole?.idempotencyKey)
+  })
+
   it('of mod_fifo logs in to each queue for which it waits on the line', () => {
     const consumer = (action: string, atMs: number, headers: Headers = {}) =>
       fifo(action, 'agent-leg', atMs, {

@@ -5,11 +5,34 @@ const ASTERISK = 'adapters/telephony/asterisk/call-report.ts'
 const FREESWITCH = 'adapters/telephony/freeswitch/call-report.ts'
 const FREESWITCH_QUEUES = 'adapters/telephony/freeswitch/queue-report.ts'
 
+const STANDALONE = 'adapters/telephony/asterisk/standalone-report.ts'
+
 const ofAsterisk = { tests: ['test/adapters/telephony/asterisk-call-reports.test.ts'] }
 const ofFreeswitch = { tests: ['test/adapters/telephony/freeswitch-call-reports.test.ts'] }
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
+  {
+    what: 'Asterisk: a caller who gives up a queue has a missed call',
+    file: ASTERISK,
+    find: "!phone.notes.isInQueue && phone.channel.application !== 'Queue'",
+    replace: "phone.channel.application !== 'Queue'",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: the end of a recording by the end of its call is missing',
+    file: ASTERISK,
+    find: 'of leg.notes.recordings.splice(0))',
+    replace: 'of leg.notes.recordings.slice(0, 0))',
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: the sender of a text message chooses an id that a leg may have',
+    file: STANDALONE,
+    find: 'idOf(`sms/${',
+    replace: 'idOf(`${',
+    tests: ['test/adapters/telephony/asterisk-standalone.test.ts'],
+  },
   {
     what: 'Asterisk: a transfer that failed is published',
     file: AMI,

@@ -33,9 +33,23 @@ export const mutants = [
   {
     what: 'a list of deliveries begins at the newest whatever its range is',
     file: 'src/delivery/list-part.ts',
-    find: '{ cursor: Math.min(cursor ?? last, last), end:',
+    find: '{ cursor: cursor ?? last, end:',
     replace: '{ cursor: cursor ?? 9e15, end:',
     tests: ['test/delivery/list-part.test.ts'],
+  },
+  {
+    what: 'a range leaves out what waited for the store',
+    file: 'src/delivery/list-part.ts',
+    find: 'positionAt(fromMs - MAX_BEHIND_MS)',
+    replace: 'positionAt(fromMs)',
+    tests: ['test/delivery/list-part.test.ts'],
+  },
+  {
+    what: 'a range leaves out what is accepted after the clock was set back',
+    file: 'adapters/storage/sqlite/queue.ts',
+    find: 'state.notePosition(position)',
+    replace: '',
+    tests: ['test/adapters/storage/sqlite-store-time.test.ts'],
   },
   {
     what: 'a recorded body is cut within a character',

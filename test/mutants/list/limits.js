@@ -11,6 +11,13 @@ const changed = (
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
+  {
+    what: 'the first retry may come after the maximum age',
+    file: 'src/options/presets.ts',
+    find: 'if (firstDelaySeconds >= defaultMaxAgeSeconds)',
+    replace: 'if (firstDelaySeconds < 0)',
+    tests: ['test/options/options.test.ts'],
+  },
   changed(
     'a publisher waits for twenty seconds',
     'src/delivery/commit-loop.ts',

@@ -1,5 +1,6 @@
 import type { StoredAttempt } from '../../../src/delivery/attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../../src/delivery/delivery-queries.js'
+import { positionAt } from '../../../src/delivery/positions.js'
 import type { QueueStore } from '../../../src/delivery/queue-store.js'
 import type { Health } from '../../../src/webhooks/health.js'
 import { onDelivery } from './settlements.js'
@@ -212,6 +213,13 @@ export const brokenDeliveries: readonly StoreFault[] = [
     'a list of deliveries goes on behind the end of its part',
     onList(({ end: _end, ...query }) => query),
   ),
+  faultsOf('replays', 'deliveries')(
+    'a range of deliveries is one of positions',
+    onList(({ end = Number.MAX_SAFE_INTEGER, ...query }) => ({
+      ...query,
+      ...(query.ascending && query.toMs !== undefined && { end: Math.min(end, positionAt(query.toMs)) }),
+    })),
+  ),
   deliveryFault('a part of deliveries ends with the last row', (store) => ({
     async listPart(query) {
       const part = await store.listPart(query)
@@ -272,6 +280,15 @@ export const brokenAttempts: readonly StoreFault[] = [
         if (newest) found.set(webhookId, newest.atMs)
       }
       return found
+    },
+  })),
+  attemptFault('a part of the attempts of an account begins at its cursor', (store) => ({
+    async listPart({ rows = 1_000, ...query }) {
+      const part = await store.listPart({ rows, ...query })
+      if (query.list !== 'attempts' || query.webhookId !== undefined) return part
+      const { cursor, end, hasMore } = part
+      const last = query.ascending ? Math.min(end, cursor + rows) : Math.max(end, cursor - rows)
+      return { cursor, end: last, hasMore: hasMore || last !== end }
     },
   })),
   attemptFault('the log of attempts skips the record after a part', (store) => ({

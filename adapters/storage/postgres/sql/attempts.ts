@@ -85,12 +85,12 @@ export function attemptStatement(
           select * from ${s}.attempt a where a.event = e.at and a.id = $11 offset 0
         ) a
         union all select a.* from ${s}.attempt a where a.id = $12 and left(a.id, 1) = '!'
-      ) a where ${filters} and ${ofAccount} and ${ofCalls} ${end}`,
+      ) a where ${filters} and ${upTo('a.webhook_key')} and ${ofAccount} and ${ofCalls} ${end}`,
     calls: `select a.* from (
         select position as at from ${s}.event where call_id = any ($8::text[]) offset 0
       ) e cross join lateral (
         select * from ${s}.attempt a where a.event = e.at offset 0
-      ) a where ${filters} and ${ofAccount} ${end}`,
+      ) a where ${filters} and ${upTo('a.webhook_key')} and ${ofAccount} ${end}`,
   }
   return {
     name: `attempts_${lookup}${ascending ? '_up' : ''}${onlyFailures ? '_failed' : ''}`,

@@ -37,7 +37,7 @@ function attemptPart(s: string, ascending: boolean, isOfWebhook: boolean): State
   const start = ascending ? `greatest($3, ${before})` : `least($3, ${before})`
   const rows = `from ${s}.attempt where webhook_key = w.key and doc is not null and position ${after} b.first`
   const ofWebhook = `select position as nth ${rows} order by position ${order} limit 1 offset $6::int - 1`
-  const ofAccount = `select ${outermost}(position) ${ascending ? '+' : '-'} $6::int as nth`
+  const ofAccount = `select ${outermost}(position) ${ascending ? '+' : '-'} ($6::int - 1) as nth`
   return {
     name: `attempts_part${isOfWebhook ? '_webhook' : ''}${ascending ? '_up' : ''}`,
     text: `with given as (select $1::text, $2::text, $3::bigint), r as materialized (
@@ -55,31 +55,41 @@ function attemptPart(s: string, ascending: boolean, isOfWebhook: boolean): State
             ? `select (${ofWebhook}) as nth from ${s}.webhook w where w.id = $2 and w.account_id = $1`
             : `${ofAccount} from ${s}.webhook w cross join lateral (
           select position ${rows} order by position ${order} limit 1
-        ) a where w.account_id = $1 and $2::text is null`
+        ) a where w.account_id = $1 and $2::text is null and (b.last is null or abs(b.first - b.last) > $6)`
         }
       ) p on true`,
   }
 }
 
+/** Rows of each webhook that a part of a search has at least, of each kind. */
+const MIN_SEARCHED = 10
+
 /**
  * `$1`: account; `$2`: webhook; `$3`: before or after this position; `$4`: rows of the part, of each kind; `$5`: states by number,
- * null for any.
+ * null for any. In a search account and webhook may be null, and its webhooks share the rows: one with fewer does not end a part.
  */
-function deliveryPart(s: string, ascending: boolean): Statement {
+function deliveryPart(s: string, ascending: boolean, isSearch = false): Statement {
   const [after, order, nearest] = ascending ? ['>', '', 'min'] : ['<', 'desc', 'max']
+  const selected = isSearch
+    ? '($1::text is null or account_id = $1) and ($2::text is null or id = $2)'
+    : 'account_id = $1 and id = $2'
+  const rows = isSearch
+    ? `greatest(${MIN_SEARCHED}, $4::int / (select nullif(count(*), 0) from ${s}.webhook where ${selected}))`
+    : '$4::int'
   const nth = (table: string, column: string, condition: string, states: string) => `(
         select ${column} as position from ${s}.${table}
         where webhook_key = w.key and ${condition} and ${column} ${after} $3
           and ($5::int[] is null or $5 && array[${states}])
-        order by ${column} ${order} limit 1 offset $4::int - 1
+        order by ${column} ${order} limit 1 offset ${rows} - 1
       )`
   return {
-    name: `deliveries_part${ascending ? '_up' : ''}`,
-    text: `select null as first, null as last, (select ${nearest}(position) from (${[
-      nth('waiting', 'position', 'true', '0, 5'),
-      ...ENDED.map((kind) => nth('attempt', 'delivery', kind, kind === UNDELIVERED ? '3, 4, 5, 6' : '2')),
-    ].join(' union all ')}) p) as nth
-      from ${s}.webhook w where w.account_id = $1 and w.id = $2`,
+    name: `deliveries_part${ascending ? '_up' : ''}${isSearch ? '_search' : ''}`,
+    text: `select null as first, null as last, (
+        select ${nearest}(p.position) from (select key from ${s}.webhook where ${selected}) w cross join lateral (${[
+          nth('waiting', 'position', 'true', '0, 5'),
+          ...ENDED.map((kind) => nth('attempt', 'delivery', kind, kind === UNDELIVERED ? '3, 4, 5, 6' : '2')),
+        ].join(' union all ')}) p
+      ) as nth`,
   }
 }
 
@@ -93,5 +103,6 @@ export const listPartStatements = (s: string) => {
     ofWebhook: both((ascending) => attemptPart(s, ascending, true)),
     ofAccount: both((ascending) => attemptPart(s, ascending, false)),
     deliveries: both((ascending) => deliveryPart(s, ascending)),
+    search: deliveryPart(s, false, true),
   }
 }

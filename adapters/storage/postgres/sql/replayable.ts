@@ -13,28 +13,25 @@ const TEST_FORM = 48
 const CANCELLED = stateNumberOf('cancelled')
 
 /**
- * How many deliveries of each of the webhooks `$1` ended in the states `$2` and were accepted from `$3` to `$4`, all of them behind
- * the position `$6` and up to `$7`, which are neither replays nor tests; without those that a replay has recovered, unless `$5`.
- * With `isDetailed` also: of the kinds `$8`, for the reason `$9` (null: any).
+ * How many deliveries of each of the webhooks `$1` ended in the states `$2` and were accepted from `$3` to `$4`, all of them from
+ * the position `$6` on, which are neither replays nor tests; without those that a replay has recovered, unless `$5`. With
+ * `isDetailed` also: of the kinds `$7`, for the reason `$8` (null: any).
  *
  * What has recovered is merged with the rest by position: the position of an original is that of the event of its replays. The
  * indexes of what was delivered and of what was not answer alone, unless the question is detailed. Replays that wait are read in the order of the
  * index that has them by webhook: where one webhook has nearly all of them, another index would look as good.
  */
 export function replayableStatement(s: string, isDetailed: boolean): Statement {
-  // As a row: of two bounds the planner would expect that they leave almost no row.
-  const isNear = (position: string) =>
-    `${position} > $6 and (webhook_key, ${position}) <= (w.key, $7::bigint)`
   const matches = (
     position: string,
     reason: string,
-  ) => `${isNear(position)} and replay_of is null and form < ${TEST_FORM}
+  ) => `${position} >= $6 and replay_of is null and form < ${TEST_FORM}
         and case when accepted_ms >= $3 then accepted_ms <= $4 end
         ${
           isDetailed
-            ? `and ($9::text is null or ${reason} = $9) and ($8::text[] is null or (
+            ? `and ($8::text is null or ${reason} = $8) and ($7::text[] is null or (
                 select hook from ${s}.event e where e.position = event
-              ) = any ($8))`
+              ) = any ($7))`
             : ''
         }`
   return {
