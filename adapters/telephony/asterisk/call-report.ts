@@ -61,6 +61,8 @@ interface CallReporter {
   onEnd(leg: Leg, atMs: number): void
   /** The end of a leg was missed, or the leg is dropped: adds what is held of it. */
   forget(leg: Leg): void
+  /** Adds all that is held. */
+  flush(): void
 }
 
 /** Creates a reporter. */
@@ -234,6 +236,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       legs.addEvent(leg, Object.assign(event, partyDetails(event), MISSED))
     },
     forget: queues.forget,
+    flush: queues.flush,
   }
 }
 

@@ -65,6 +65,8 @@ export interface Mapping {
   isUnsettled(id: string): boolean
   /** Builds the `channel_create` of the legs that have waited for it since the last call, with what is known. */
   settleWaiting(): MappedBatch
+  /** Builds the events of queues that are held until more is known, with what is known: no message follows. */
+  flush(): MappedBatch
   /** Take it when requesting the list: later changes are newer than the list, earlier ones may have been missed. */
   snapshot(): RegistrySnapshot
   /**
@@ -329,6 +331,10 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
         if (leg.hasWaited) advance(leg, leg.createdMs, true)
         else leg.hasWaited = true
       }
+      return legs.takeBatch()
+    },
+    flush() {
+      reporter.flush()
       return legs.takeBatch()
     },
     map(event) {
