@@ -244,6 +244,29 @@ describe('why', () => {
     for (const event of large.events) expect(namesOf(event, 'filter')).toEqual(['42'])
   })
 
+  it('finds an event of a call with many legs and deliveries, and says that there are more legs', async () => {
+    const service = await startWith(memoryStore)
+    const { hs, receiver } = service
+    const settings = { uri: receiver.url('/hook'), retries: 0, hook: 'all' } as const
+    for (let index = 0; index < 7; index += 1)
+      await hs.webhooks.create('child', { ...settings, name: `${index}` })
+    const publish = (leg: number) =>
+      hs.publish({
+        hook: 'channel_answer',
+        accountId: 'child',
+        callId: `leg-${leg}`,
+        ...(leg > 1 && { otherLegCallId: 'leg-1' }),
+      })
+    const { eventId } = await publish(1)
+    for (let event = 0; event < 10; event += 1) await publish(1)
+    for (let leg = 2; leg <= 11; leg += 1) await publish(leg)
+    const [ofEvent] = (await ask(service, eventId)).calls
+    expect(ofEvent.events.map(({ id }: { id: string }) => id)).toEqual([eventId])
+    expect(ofEvent.events[0].deliveries).toHaveLength(7)
+    const [call] = (await ask(service, 'leg-1')).calls
+    expect(call.truncated).toBe(true)
+  })
+
   it('reads a bounded part of many deliveries and of large webhooks, and says so', async () => {
     const service = await startWith(memoryStore)
     const { hs, receiver } = service

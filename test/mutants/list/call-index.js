@@ -90,6 +90,13 @@ export const mutants = [
     tests: WHY,
   },
   {
+    what: 'an event is sought in all legs of its call, a part of each',
+    file: 'src/runtime/why.ts',
+    find: 'eventId === undefined ? await',
+    replace: 'true ? await',
+    tests: WHY,
+  },
+  {
     what: 'a search reads large webhooks without a bound',
     file: 'src/runtime/why.ts',
     find: ' || charactersLeft.webhooks <= 0',
