@@ -250,21 +250,25 @@ describe('why', () => {
     const settings = { uri: receiver.url('/hook'), retries: 0, hook: 'all' } as const
     for (let index = 0; index < 7; index += 1)
       await hs.webhooks.create('child', { ...settings, name: `${index}` })
-    const publish = (leg: number) =>
+    const publish = (callId: string, otherLegCallId?: string) =>
       hs.publish({
         hook: 'channel_answer',
         accountId: 'child',
-        callId: `leg-${leg}`,
-        ...(leg > 1 && { otherLegCallId: 'leg-1' }),
+        callId,
+        ...(otherLegCallId !== undefined && { otherLegCallId }),
       })
-    const { eventId } = await publish(1)
-    for (let event = 0; event < 10; event += 1) await publish(1)
-    for (let leg = 2; leg <= 11; leg += 1) await publish(leg)
+    const { eventId } = await publish('busy')
+    for (let event = 0; event < 10; event += 1) await publish('busy')
+    await publish('quiet')
+    for (const first of ['busy', 'quiet'])
+      for (let leg = 2; leg <= 10; leg += 1) await publish(`${first}-${leg}`, first)
     const [ofEvent] = (await ask(service, eventId)).calls
     expect(ofEvent.events.map(({ id }: { id: string }) => id)).toEqual([eventId])
     expect(ofEvent.events[0].deliveries).toHaveLength(7)
-    const [call] = (await ask(service, 'leg-1')).calls
-    expect(call.truncated).toBe(true)
+    const isTruncated = async () => (await ask(service, 'quiet')).calls[0].truncated
+    expect(await isTruncated()).toBe(false)
+    await publish('quiet-11', 'quiet')
+    expect(await isTruncated()).toBe(true)
   })
 
   it('reads a bounded part of many deliveries and of large webhooks, and says so', async () => {

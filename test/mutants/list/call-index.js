@@ -97,6 +97,13 @@ export const mutants = [
     tests: WHY,
   },
   {
+    what: 'a search does not say that it has left out legs',
+    file: 'src/runtime/why.ts',
+    find: '      legs.length > MAX_LEGS ||\n',
+    replace: '',
+    tests: WHY,
+  },
+  {
     what: 'a search reads large webhooks without a bound',
     file: 'src/runtime/why.ts',
     find: ' || charactersLeft.webhooks <= 0',
