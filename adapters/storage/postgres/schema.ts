@@ -365,6 +365,7 @@ create index attempt_webhook on ${s}.attempt (webhook_key, position) where doc i
 create index attempt_failure on ${s}.attempt (webhook_key, position) where doc is not null and not starts_with(doc, '[1,');
 create index attempt_event on ${s}.attempt (event);
 create index attempt_whole_id on ${s}.attempt (id) where left(id, 1) = '!';
+-- \`accepted_ms\` and \`form\` add 16 bytes per delivery: a count of 50,000 successes reads 360 pages instead of 48,000.
 create index attempt_delivered on ${s}.attempt (webhook_key, delivery) include (attempts, n, accepted_ms, form)
   where state = 2 and replay_of is null;
 create index attempt_undelivered on ${s}.attempt (webhook_key, delivery) include (state, accepted_ms, form, replay_of)

@@ -36,9 +36,9 @@ export interface AsteriskAmiOptions extends SourceOptions, LegOptions, OpenLegsO
   readonly secret: string
   /**
    * The event classes to subscribe to. Default 'call,dialplan,agent', which contain all events that are needed: without
-   * 'agent' if neither a hook of a queue nor `missed_call` is selected, with 'dtmf' if `channel_dtmf` is, with 'system' if
-   * one of a device is. 'call' alone is half of the stream; then a variable that the dial plan sets is known only with the
-   * next event of the call.
+   * 'agent' if neither a hook of a queue nor `missed_call` is selected, with 'dtmf' if `channel_dtmf` is, with 'system' if one
+   * of a device is. 'call' alone is half of the stream; then a variable that the dial plan sets is known only with the next
+   * event of the call.
    */
   readonly eventMask?: string | undefined
 }

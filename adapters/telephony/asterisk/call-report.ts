@@ -1,6 +1,6 @@
 /**
- * What the switch reports of a call beyond its channels: transfers, parking, voicemail, queues, recordings and keys; and missed calls,
- * which follow from the legs. Decides which events that yields; the leg's own events are left to the mapping.
+ * What the switch reports of a call beyond its channels: transfers, parking, voicemail, queues, recordings and keys; and
+ * missed calls, which follow from the legs. Decides which events that yields; the leg's own events are left to the mapping.
  */
 import type { PendingEvent } from '../source/mapped-events.js'
 import {
@@ -59,6 +59,8 @@ interface CallReporter {
   onBridged(leg: Leg, other: Leg | undefined, atMs: number): void
   /** Adds `missed_call`, and the end of a parked call whose time was over, before the end of a leg. */
   onEnd(leg: Leg, atMs: number): void
+  /** The end of a leg was missed, or the leg is dropped: adds what is held of it. */
+  forget(leg: Leg): void
 }
 
 /** Creates a reporter. */
@@ -86,9 +88,11 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
     const completed: { -readonly [Key in keyof CallDetails]: CallDetails[Key] } = { ...details }
     if (targetCallId !== undefined) completed.targetCallId = idOfPhone(targetCallId)
     if (agentCallId !== undefined) {
-      completed.agentCallId = idOfPhone(agentCallId)
+      // The Local channel to the phone of the agent may have ended before the talk.
+      const agent = hook === 'queue_agent_complete' ? queues.completed(leg) : undefined
+      completed.agentCallId = agent?.id ?? idOfPhone(agentCallId)
       if (completed.agentCallId !== leg.id) completed.otherLegCallId = completed.agentCallId
-      Object.assign(completed, agentDetails(legs.get(completed.agentCallId)))
+      Object.assign(completed, agentDetails(agent ?? legs.get(completed.agentCallId)))
     }
     if (bridgeId !== undefined) {
       // The leg enters and leaves the bridge just before or just after the report. Announcers are no members.
@@ -116,7 +120,6 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       const phone = legs.get(details.agentCallId)
       if (phone) queues.answered({ leg, details, atMs }, phone)
     }
-    if (hook === 'queue_agent_complete' && agentCallId !== undefined) queues.completed(agentCallId)
     if (hook === 'queue_leave') queues.left({ leg, details, atMs })
     else if (hook === 'queue_agent_offer' && isUndialled)
       queues.offered({ leg, details: others, atMs }, agent.id)
@@ -229,6 +232,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       const event: PendingEvent = buildEvent(leg, occurrence, contextOf(leg))
       legs.addEvent(leg, Object.assign(event, partyDetails(event), MISSED))
     },
+    forget: queues.forget,
   }
 }
 

@@ -50,10 +50,12 @@ export function parseChannelName(name: string): ChannelName {
   return { technology, endpoint, otherHalf: `${name.slice(0, -1)}${half}` }
 }
 
-/** Parses the name of a phone without a channel: `PJSIP/1001`, `Local/1003@agents/n`. */
+/** Parses the name of a phone without a channel: `PJSIP/1001`, `Local/1003@agents/n`, whose `n` is an option. */
 export function parseDevice(device: string): Pick<ChannelName, 'technology' | 'endpoint'> {
   const slash = device.indexOf('/')
-  return { technology: device.slice(0, Math.max(0, slash)), endpoint: device.slice(slash + 1) }
+  const [technology, rest] = [device.slice(0, Math.max(0, slash)), device.slice(slash + 1)]
+  const optionsAt = technology === 'Local' ? rest.lastIndexOf('/') : -1
+  return { technology, endpoint: optionsAt < 0 ? rest : rest.slice(0, optionsAt) }
 }
 
 /** Whether a channel has no phone. `DAHDI/pseudo` mixes the audio of a conference. */

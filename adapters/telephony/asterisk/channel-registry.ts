@@ -98,7 +98,7 @@ const MAX_LOCAL_CHAIN = 8
 
 /** Callbacks of a registry. */
 interface RegistryListener {
-  /** A leg is dropped because too many are open. */
+  /** A leg is about to be dropped because too many are open. */
   onEvicted(leg: Leg): void
   /** An event of a leg is about to be added to the batch. */
   beforeEvent(leg: Leg): void
@@ -183,8 +183,8 @@ export function createChannelRegistry(
     if (open.size < maxOpenLegs) return
     const [oldest] = open.values()
     if (!oldest) return
-    remove(oldest)
     onEvicted(oldest)
+    remove(oldest)
     addProblem('overflow', `more than ${maxOpenLegs} open legs: the oldest is dropped`, oldest)
     updates.push({ callId: oldest.id, accountId: oldest.accountId, events: [], isEnded: true })
   }

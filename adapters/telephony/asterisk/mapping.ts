@@ -99,7 +99,7 @@ const MAX_LOCAL_CHAIN = 8
 export function createAsteriskMapping(options: MappingOptions): Mapping {
   const legs: ChannelRegistry = createChannelRegistry(options, {
     onEvicted(leg) {
-      reporter.beforeEvent(leg)
+      reporter.forget(leg)
       leave(leg)
       earlyBridges.delete(leg.id)
     },
@@ -296,7 +296,8 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
   const end = (leg: Leg, atMs: number, result: HangupResult, vars: Record<string, unknown>): void => {
     advance(leg, atMs, true)
     // Of a leg that was found ended it is not known whether it was answered.
-    if (!isResync) reporter.onEnd(leg, atMs)
+    if (isResync) reporter.forget(leg)
+    else reporter.onEnd(leg, atMs)
     const { otherLegId, customChannelVars } = contextOf(leg)
     const context = { otherLegId, customChannelVars: Object.assign(vars, customChannelVars) }
     const legEnd = { atMs, isTimeKnown: !isResync }

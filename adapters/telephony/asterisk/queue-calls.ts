@@ -56,10 +56,17 @@ interface QueueCalls {
   onDialled(caller: Leg, phone: Leg): void
   /** An agent has answered: `held` has what the end of the talk tells, too. */
   answered(held: HeldEvent, agent: Leg): void
-  /** The end of the talk of an agent is reported. */
-  completed(agentId: string): void
+  /**
+   * The end of a talk is reported.
+   *
+   * @param leg the caller, or the agent of a caller who has hung up
+   * @returns the phone of the agent; `undefined`: the begin of the talk was not seen
+   */
+  completed(leg: Leg): Leg | undefined
   /** A leg ends: a caller, or an agent. */
   onEnd(leg: Leg, atMs: number): void
+  /** The end of a leg was missed, or the leg is dropped: publishes its held events, and forgets its talk. */
+  forget(leg: Leg): void
 }
 
 /** Reasons by QUEUESTATUS. A caller whom a queue does not admit (FULL, JOINEMPTY, JOINUNAVAIL) leaves none. */
@@ -106,6 +113,21 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
     )
   }
 
+  const flushOffers = (leg: Leg): void => {
+    flushOffer(leg.id, undefined)
+    for (const [agentId, held] of offers) if (held.leg === leg) flushOffer(agentId, undefined)
+  }
+
+  /** Forgets the talk of a caller or an agent, and returns it. */
+  const takeTalk = (leg: Leg) => {
+    for (const [agentId, talk] of talks) {
+      if (talk.leg !== leg && talk.agent !== leg) continue
+      talks.delete(agentId)
+      return talk
+    }
+    return undefined
+  }
+
   return {
     left(held) {
       flushLeave(held.leg)
@@ -128,9 +150,9 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
       }
     },
     answered: (held, agent) => void talks.set(agent.id, { ...held, agent }),
-    completed: (agentId) => void talks.delete(agentId),
+    completed: (leg) => takeTalk(leg)?.agent,
     onEnd(leg, atMs) {
-      flushOffer(leg.id, undefined)
+      flushOffers(leg)
       for (const [agentId, { leg: caller, agent, details, atMs: startMs }] of talks) {
         const other = leg === agent ? caller : agent
         if ((leg !== agent && leg !== caller) || legs.get(other.id) === other) continue
@@ -140,7 +162,11 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
         const talk = { ...details, talkingSeconds, ...(reason === undefined ? {} : { reason }) }
         publish(leg, 'queue_agent_complete', { ...talk, otherLegCallId: other.id }, atMs)
       }
-      for (const [agentId, held] of offers) if (held.leg === leg) flushOffer(agentId, undefined)
+    },
+    forget(leg) {
+      flushLeave(leg)
+      flushOffers(leg)
+      takeTalk(leg)
     },
   }
 }

@@ -110,7 +110,7 @@ function messageOf(message: Json, device: string | undefined): ParseResult {
   if (from === undefined || to === undefined) return 'no message'
   const variables = objectOf(message.variables)
   // Such as the sign that somebody is typing.
-  if (textOf(variables['Content-Type'])?.startsWith('text/') === false) return undefined
+  if (!/^(?:text\/|$)/i.test(textOf(variables['Content-Type']) ?? '')) return undefined
   const [sender, recipient] = [partyOf(from), partyOf(to)]
   const [fromUser, fromRealm] = splitAddress(sender)
   const [toUser, toRealm] = splitAddress(recipient)

@@ -141,7 +141,7 @@ function readMessage(event: EslEvent): readonly PendingEvent[] {
   const from = partyOf(event, 'from')
   const to = partyOf(event, 'to')
   const type = event.header('type') ?? ''
-  const isText = event.header('proto') === 'sip' && (type === '' || type.startsWith('text/'))
+  const isText = event.header('proto') === 'sip' && (type === '' || /^text\//i.test(type))
   if (!isText || (from.user === undefined && to.user === undefined)) return []
   const id = `${event.header('Core-UUID') ?? ''}-${event.header('Event-Sequence') ?? readEventTimeUs(event)}`
   const fields = {
@@ -189,7 +189,7 @@ function build(
     callId,
     timestampMs: Math.floor(atUs / 1000),
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
-    // Without the hook: two nodes may know different statuses that an agent had before.
+    // Without the hook: two nodes may know different states of an agent before this event.
     idempotencyKey: idempotencyKey(run, callId, key === '' ? sequence : `${sequence}/${key}`),
   }
 }

@@ -155,14 +155,16 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     if (event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
   }
 
-  /** Maps what belongs to no leg. */
+  /** Maps what belongs to no leg. An agent who waits on the line has the account of that leg. */
   const mapAccountEvents = (all: readonly PendingEvent[], event: EslEvent): MappedBatch => {
     const problems: Problem[] = []
+    const accountOfLeg = legOf(event.header('Unique-ID'))?.accountId
     const updates = all
       .filter(({ hook }) => hooks.has(hook))
       .map((built): LegUpdate => {
         const { callId } = built
-        const accountId = accounts.read({ callId, hasReportedBadAccountId: false }, callId, event, problems)
+        const party = { callId, hasReportedBadAccountId: false }
+        const accountId = accountOfLeg ?? accounts.read(party, callId, event, problems)
         return { callId, accountId, events: [built], isEnded: true }
       })
     return { updates, problems }

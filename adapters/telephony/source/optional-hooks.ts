@@ -108,7 +108,7 @@ export function definedDetails(details: Loose<CallDetails>): CallDetails {
 /** Returns what distinguishes these details from others of the same leg, hook and time, for an idempotency key. */
 export function detailsKey(details: CallDetails): string {
   const { agentCallId, agentId, dtmfDigit, eventName, path, queueId } = details
-  return agentCallId ?? agentId ?? dtmfDigit ?? eventName ?? queueId ?? path ?? ''
+  return agentId ?? agentCallId ?? dtmfDigit ?? eventName ?? queueId ?? path ?? ''
 }
 
 /** Returns the users and realms of an event's addresses, as KAZOO sends them for voicemail and missed calls. */

@@ -11,6 +11,7 @@ import {
   A,
   B,
   bridgeEvent,
+  C,
   channel,
   channelEvent,
   hangupEvent,
@@ -300,6 +301,74 @@ describe('what Asterisk reports of a call', () => {
     })
   })
 
+  it('of a talk behind a Local channel that ends first is one, and names the phone', () => {
+    const [first, second] = ['1', '2'].map((half) => ({ name: `Local/1003@q-00000001;${half}`, state: 0 }))
+    const phone = { name: 'PJSIP/1003-1', state: 0, callerNumber: '1003' }
+    const [L1, L2] = ['1767225600.8', '1767225600.9']
+    const member = ['Queue: support', 'MemberName: Carol', `DestUniqueid: ${L1}`]
+    const dial = (caller: string, callerOver: object, called: string, calledOver: object) => ({
+      ...({ kind: 'dialled', status: '', atMs: T0 + 2 } as const),
+      ...{ caller: channel(caller, callerOver), called: channel(called, calledOver) },
+    })
+    const events = reportsOf(
+      channelEvent('created', A),
+      channelEvent('created', L1, 1, first),
+      channelEvent('created', L2, 1, second),
+      channelEvent('created', C, 1, phone),
+      dial(A, {}, L1, first!),
+      dial(L2, second!, C, phone),
+      ...ami('AgentConnect', A, ...member, 'HoldTime: 2'),
+      hangupEvent(L1, 13_000, 16, first),
+      hangupEvent(L2, 13_000, 16, second),
+      ...ami('AgentComplete', A, ...member, 'HoldTime: 2', 'TalkTime: 4'),
+      hangupEvent(C, 13_001, 16, phone),
+      hangupEvent(A, 13_001),
+    ).filter(({ hook }) => hook.startsWith('queue_'))
+    expect(
+      events.map(({ hook, agentCallId, otherLegCallId }) => [hook, agentCallId, otherLegCallId]),
+    ).toEqual([
+      ['queue_agent_answer', C, C],
+      ['queue_agent_complete', C, C],
+    ])
+  })
+
+  it('of an offer is published though the ends of caller and agent were missed', () => {
+    const half = { name: 'Local/1003@q-00000001;1', state: 0 }
+    const offer = [
+      channelEvent('created', A),
+      channelEvent('created', B, 1, half),
+      ...ami('AgentCalled', A, 'Queue: support', 'MemberName: Carol', `DestUniqueid: ${B}`),
+    ]
+    const { apply, push, mapping, trace } = createTracer(ALL)
+    apply(...offer)
+    push(mapping.reconcile(mapping.snapshot(), [], T0 + 9_000))
+    const reconciled = trace().events.filter(({ callId }) => callId === A)
+    const hooks = ['channel_create', 'channel_answer', 'queue_agent_offer', 'channel_destroy']
+    expect(reconciled.map(({ hook }) => hook)).toEqual(hooks)
+
+    const full = createTracer({ ...ALL, maxOpenLegs: 2 })
+    full.apply(...offer, channelEvent('created', C))
+    const evicted = full.trace().events.filter(({ callId }) => callId === A)
+    expect(evicted.map(({ hook }) => hook)).toEqual(hooks.slice(0, 3))
+  })
+
+  it('of a talk whose end was missed invents no talk', () => {
+    const agent = { name: 'PJSIP/1002-1', state: 6 }
+    const { apply, push, mapping, trace } = createTracer(ALL)
+    apply(
+      channelEvent('created', A),
+      channelEvent('created', B, 1, agent),
+      ...ami('AgentConnect', A, 'Queue: support', 'MemberName: Bob', `DestUniqueid: ${B}`),
+    )
+    push(mapping.reconcile(mapping.snapshot(), [{ channel: channel(A, UP_STATE) }], T0 + 9_000))
+    apply(hangupEvent(A, 3_600_000))
+    const hooks = trace()
+      .events.filter(({ callId }) => callId === A)
+      .map(({ hook }) => hook)
+    expect(hooks).toContain('queue_agent_answer')
+    expect(hooks).not.toContain('queue_agent_complete')
+  })
+
   it('of an agent whose Local channel dials no phone is an offer without a leg', () => {
     const half = { name: 'Local/1003@q-00000001;1', state: 0 }
     const events = reportsOf(
@@ -560,6 +629,17 @@ describe('a missed call on Asterisk', () => {
     const hooks = read().map(({ hook }) => hook)
     expect(hooks.filter((hook) => hook === 'channel_create').length).toBeGreaterThan(1)
     expect(hooks).not.toContain('missed_call')
+  })
+
+  it('is none of a caller who waits in a queue over a restart', () => {
+    const before = createTracer(ALL)
+    before.apply(channelEvent('created', A), ...ami('QueueCallerJoin', A, 'Queue: support', 'Position: 1'))
+    const { mapping, apply, trace } = createTracer(ALL)
+    expect(mapping.savable.restore(A, JSON.parse(JSON.stringify(before.mapping.savable.save(A))))).toBe(true)
+    const agent = channel(B, { name: 'PJSIP/1002-1', state: 0 })
+    apply({ kind: 'dialled', status: '', atMs: T0 + 20, caller: channel(A, UP_STATE), called: agent })
+    apply(hangupEvent(A, 30))
+    expect(trace().events.map(({ hook }) => hook)).not.toContain('missed_call')
   })
 
   it('is one to a phone that is dialled after the queue', () => {

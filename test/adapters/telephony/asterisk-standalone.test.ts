@@ -106,6 +106,12 @@ describe('agents of queues', () => {
     const [login] = eventsOf(ami('queue-agents'), { ...ALL, accountOf })
     expect(login?.accountId).toBe('support')
     expect(seen[0]).toEqual(['queue_agent_login', 'support', 'PJSIP/1002', 'PJSIP', '1002'])
+    const text = bytesOf('queue-agents.ami.txt').toString('utf8').replace('PJSIP/1002', 'Local/1003@agents/n')
+    eventsOf(amiEvents([Buffer.from(`Asterisk Call Manager/11.0.0\r\n${text}`)]), { ...ALL, accountOf })
+    expect(seen).toContainEqual([
+      ...['queue_agent_login', 'support', 'Local/1003@agents/n', 'Local'],
+      '1003@agents',
+    ])
   })
 
   it.each([
@@ -162,6 +168,7 @@ describe('a text message', () => {
 
   it.each([
     ['text/plain;charset=UTF-8', 1],
+    ['Text/Plain', 1],
     ['application/im-iscomposing+xml', 0],
   ])('of the type %s is %i event', (type, count) => {
     const text = messageOf((message) => Object.assign(message, { variables: { 'Content-Type': type } }))

@@ -629,6 +629,31 @@ describe('an agent of a queue', () => {
     expect(new Set(published.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(4)
   })
 
+  it('who waits on the line has the account of that leg', () => {
+    const other = {
+      'FIFO-Name': 'sales',
+      variable_current_application_data: 'sales out wait',
+      ...account('beta'),
+    }
+    const { published } = mapAll(
+      [of('CHANNEL_CREATE', 'agent-leg', 0), fifo('consumer_start', 'agent-leg', 1, other)],
+      ALL,
+    )
+    expect(published.map(({ hook, accountId }) => [hook, accountId])).toEqual([
+      ['channel_create', 'acme'],
+      ['queue_agent_login', 'acme'],
+    ])
+  })
+
+  it('of whom a second node knows less has one event', () => {
+    const statuses = ['On Break', 'Available'].map((value, index) =>
+      status('1007@acme.example', value, index),
+    )
+    const keyOfLast = (events: EslEvent[]) =>
+      mapAll(events, { ...ALL, accountOf }).published.at(-1)?.idempotencyKey
+    expect(keyOfLast(statuses.slice(1))).toBe(keyOfLast(statuses))
+  })
+
   it('is subscribed to only if it is selected', () => {
     expect(subscribedEvents('CHANNEL_DESTROY', [], ['queue_agent_pause']).slice(-3)).toEqual([
       'CUSTOM',
@@ -686,6 +711,8 @@ describe('a text message', () => {
     )
     expect(published).toMatchObject([{ ...sms, timestampMs: createdMs + 5 }])
     expect([problems, mapping.openLegs()]).toEqual([[], 0])
+    const upperCase = messages(legless('MESSAGE', 5, { ...headers, type: 'Text/Plain' }))
+    expect(upperCase.published).toHaveLength(1)
   })
 
   it('has its text in the format plain too', () => {

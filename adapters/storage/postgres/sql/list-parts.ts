@@ -55,7 +55,7 @@ function attemptPart(s: string, ascending: boolean, isOfWebhook: boolean): State
             ? `select (${ofWebhook}) as nth from ${s}.webhook w where w.id = $2 and w.account_id = $1`
             : `${ofAccount} from ${s}.webhook w cross join lateral (
           select position ${rows} order by position ${order} limit 1
-        ) a where w.account_id = $1 and $2::text is null`
+        ) a where w.account_id = $1 and $2::text is null and (b.last is null or abs(b.first - b.last) > $6)`
         }
       ) p on true`,
   }
