@@ -250,8 +250,10 @@ function createSearch(core: Core, accountId: string | undefined) {
     eventId,
     source: known,
   }: Wanted): Promise<WhyCall | undefined> {
-    const legs = (await store.deliveries.legs(accountId ?? eventAccountId, callId)).slice(0, MAX_LEGS)
-    const callIds = legs.length === 0 ? [callId] : legs
+    // An event is of one leg.
+    const legs =
+      eventId === undefined ? await store.deliveries.legs(accountId ?? eventAccountId, callId) : [callId]
+    const callIds = legs.length === 0 ? [callId] : legs.slice(0, MAX_LEGS)
     const limit = Math.min(MAX_DELIVERIES_PER_LEG, Math.floor(MAX_DELIVERIES / callIds.length))
     // An account sees unwanted events only where they are events of this account.
     const isOwn = accountId === undefined || accountId === eventAccountId
@@ -288,6 +290,7 @@ function createSearch(core: Core, accountId: string | undefined) {
     )
     const isTruncated =
       isPart ||
+      legs.length > MAX_LEGS ||
       shown.length < found.length ||
       pages.some(({ cursor }) => cursor !== undefined) ||
       shown.some(({ deliveries = [] }) => deliveries.length > MAX_SHOWN)

@@ -1,6 +1,6 @@
 /** The health of one webhook: what is wrong since when, what its receiver answered, and what happens next. */
 import type { StoredAttempt } from '../delivery/attempt-record.js'
-import { TEST_LANE } from '../delivery/delivery-queries.js'
+import { type StoredDelivery, TEST_LANE } from '../delivery/delivery-queries.js'
 import type { DeliveryReads } from '../delivery/delivery-store.js'
 import { autoDisableMsOf, type HealthRules } from '../webhooks/health.js'
 import { findWebhook } from '../webhooks/manage.js'
@@ -51,6 +51,8 @@ const FIRST_RECORDS = 10
 const MAX_RECORDS = 100
 /** Deliveries that are counted. */
 const MAX_NOT_DELIVERED = 1_000
+/** Parts of the list of deliveries that are examined for them. */
+const MAX_PARTS = 10
 const DAY_MS = 86_400_000
 
 /** @throws `NotFound` */
@@ -118,14 +120,23 @@ async function countNotDelivered(
   const notDeliveredSinceMs = Math.floor(sinceMs / 1_000) * 1_000
   const states = ['exhausted', 'expired'] as const
   const list = { accountId, webhookId: id, states, fromMs: notDeliveredSinceMs }
-  // Behind a long list of replays or cancelled deliveries there may be more.
-  const { hasMore, ...bounds } = await deliveries.listPart({ list: 'deliveries', ...list })
-  const found = await deliveries.deliveries({
-    ...list,
-    ...bounds,
-    onlyOriginals: true,
-    limit: MAX_NOT_DELIVERED + 1,
-  })
+  const found: StoredDelivery[] = []
+  // Before a lost one there may be very many that were delivered, or replays.
+  let hasMore = true
+  let cursor: number | undefined
+  for (let parts = 0; hasMore && parts < MAX_PARTS && found.length <= MAX_NOT_DELIVERED; parts += 1) {
+    if (parts > 0) await clock.yield()
+    const from = cursor === undefined ? {} : { cursor }
+    const { hasMore: isFollowed, ...bounds } = await deliveries.listPart({
+      list: 'deliveries',
+      ...list,
+      ...from,
+    })
+    const limit = MAX_NOT_DELIVERED + 1 - found.length
+    found.push(...(await deliveries.deliveries({ ...list, ...bounds, onlyOriginals: true, limit })))
+    hasMore = isFollowed
+    cursor = bounds.end
+  }
   const counted = found.slice(0, MAX_NOT_DELIVERED)
   return {
     notDelivered: counted.filter(({ lane, replays }) => !lane.startsWith(TEST_LANE) && !replays?.hasRecovered)

@@ -90,6 +90,24 @@ describe('the health of a webhook', () => {
     expect(after).not.toHaveProperty('autoDisableMs')
   })
 
+  it('says what is lost behind parts of the list without a loss', async () => {
+    const store = memoryStore()
+    const { listPart } = store.deliveries
+    store.deliveries.listPart = (query) => listPart({ ...query, rows: 1 })
+    const { sender, hs, id, publish } = await start({ store })
+    sender.script = () => responseWith(404)
+    await publish(1)
+    sender.script = () => responseWith(200)
+    await publish(3)
+    const lost = async () => {
+      const { notDelivered, isNotDeliveredCapped } = await hs.webhooks.healthOf('acme', id)
+      return [notDelivered, isNotDeliveredCapped]
+    }
+    expect(await lost()).toEqual([1, false])
+    await publish(10)
+    expect(await lost()).toEqual([0, true])
+  })
+
   it('looks at 100 attempts', async () => {
     const { clock, sender, hs, id, publish } = await start()
     sender.script = () => responseWith(500)

@@ -244,6 +244,33 @@ describe('why', () => {
     for (const event of large.events) expect(namesOf(event, 'filter')).toEqual(['42'])
   })
 
+  it('finds an event of a call with many legs and deliveries, and says that there are more legs', async () => {
+    const service = await startWith(memoryStore)
+    const { hs, receiver } = service
+    const settings = { uri: receiver.url('/hook'), retries: 0, hook: 'all' } as const
+    for (let index = 0; index < 7; index += 1)
+      await hs.webhooks.create('child', { ...settings, name: `${index}` })
+    const publish = (callId: string, otherLegCallId?: string) =>
+      hs.publish({
+        hook: 'channel_answer',
+        accountId: 'child',
+        callId,
+        ...(otherLegCallId !== undefined && { otherLegCallId }),
+      })
+    const { eventId } = await publish('busy')
+    for (let event = 0; event < 10; event += 1) await publish('busy')
+    await publish('quiet')
+    for (const first of ['busy', 'quiet'])
+      for (let leg = 2; leg <= 10; leg += 1) await publish(`${first}-${leg}`, first)
+    const [ofEvent] = (await ask(service, eventId)).calls
+    expect(ofEvent.events.map(({ id }: { id: string }) => id)).toEqual([eventId])
+    expect(ofEvent.events[0].deliveries).toHaveLength(7)
+    const isTruncated = async () => (await ask(service, 'quiet')).calls[0].truncated
+    expect(await isTruncated()).toBe(false)
+    await publish('quiet-11', 'quiet')
+    expect(await isTruncated()).toBe(true)
+  })
+
   it('reads a bounded part of many deliveries and of large webhooks, and says so', async () => {
     const service = await startWith(memoryStore)
     const { hs, receiver } = service

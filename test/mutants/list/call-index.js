@@ -90,6 +90,20 @@ export const mutants = [
     tests: WHY,
   },
   {
+    what: 'an event is sought in all legs of its call, a part of each',
+    file: 'src/runtime/why.ts',
+    find: 'eventId === undefined ? await',
+    replace: 'true ? await',
+    tests: WHY,
+  },
+  {
+    what: 'a search does not say that it has left out legs',
+    file: 'src/runtime/why.ts',
+    find: '      legs.length > MAX_LEGS ||\n',
+    replace: '',
+    tests: WHY,
+  },
+  {
     what: 'a search reads large webhooks without a bound',
     file: 'src/runtime/why.ts',
     find: ' || charactersLeft.webhooks <= 0',

@@ -183,7 +183,7 @@ function leadOf(input: CaseInput, words: CaseWords): string {
 
 /** What was not delivered. */
 function lossOf({ not_delivered: lost, not_delivered_capped: isCapped }: WebhookHealth, { say }: CaseWords) {
-  return lost === 0 ? say('case.nothingLost') : say('case.lost', counted(lost, isCapped))
+  return lost === 0 && !isCapped ? say('case.nothingLost') : say('case.lost', counted(lost, isCapped))
 }
 
 /** Failures to connect: the service connects without sending anything until that works. */
