@@ -33,8 +33,6 @@ export interface ListPart {
 /**
  * Most by which the moment of a position is after the acceptance, ms: positions of a node grow also while its store time does
  * not, and are above those that it has read.
- *
- * @internal
  */
 export const MAX_AHEAD_MS = 600_000
 /** Most by which it is before the acceptance, ms: a commit of which it is unknown whether it was written is repeated. */
