@@ -39,9 +39,6 @@ export const MAX_AHEAD_MS = 600_000
 const MAX_BEHIND_MS = 3_600_000
 const MAX_POSITION = Number.MAX_SAFE_INTEGER
 
-type Bounds = Pick<ListPart, 'cursor' | 'end'>
-type Range = Pick<AttemptQuery, 'fromMs' | 'toMs' | 'cursor' | 'end' | 'ascending'>
-
 /** The lowest position of a delivery that was accepted at this time or later. @param fromMs absent: at any time */
 export const firstPosition = (fromMs: number | undefined): number =>
   fromMs === undefined ? 0 : Math.min(MAX_POSITION, positionAt(fromMs - MAX_BEHIND_MS))
@@ -53,9 +50,15 @@ export const firstPosition = (fromMs: number | undefined): number =>
  * @param aheadMs most by which the moment of a position is after the acceptance, ms. Default: 10 min
  */
 export function deliveryBounds(
-  { fromMs, toMs, cursor, end, ascending }: Range,
+  {
+    fromMs,
+    toMs,
+    cursor,
+    end,
+    ascending,
+  }: Pick<AttemptQuery, 'fromMs' | 'toMs' | 'cursor' | 'end' | 'ascending'>,
   aheadMs: number = MAX_AHEAD_MS,
-): Bounds {
+): Pick<ListPart, 'cursor' | 'end'> {
   const first = firstPosition(fromMs)
   const last = toMs === undefined ? MAX_POSITION : Math.min(MAX_POSITION, positionAt(toMs + aheadMs))
   return ascending === true
@@ -63,8 +66,18 @@ export function deliveryBounds(
     : { cursor: cursor ?? last, end: end ?? first }
 }
 
-/** @param last the position at which the part ends at the latest; absent: it has all that is left */
-export function partOf({ cursor, end }: Bounds, last: number | undefined, ascending = false): ListPart {
+/**
+ * The part of a list that ends at a position.
+ *
+ * @param bounds where the list goes on, and where it ends (`deliveryBounds`)
+ * @param last the position at which the part ends at the latest; absent: it has all that is left
+ * @param ascending true: oldest first. Default false
+ */
+export function partOf(
+  { cursor, end }: Pick<ListPart, 'cursor' | 'end'>,
+  last: number | undefined,
+  ascending = false,
+): ListPart {
   const hasMore = last !== undefined && (ascending ? last < end : last > end)
   return { cursor, end: hasMore ? last : end, hasMore }
 }
