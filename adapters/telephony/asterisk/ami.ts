@@ -104,6 +104,7 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
     addressOption: 'host',
     openLegs: mapping.openLegs,
     savableLegs: mapping.savable,
+    flush: mapping.flush,
     async open(pipeline, signal) {
       if (!isListening) {
         pipeline.onCapacity(() => {

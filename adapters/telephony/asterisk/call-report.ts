@@ -61,6 +61,8 @@ interface CallReporter {
   onEnd(leg: Leg, atMs: number): void
   /** The end of a leg was missed, or the leg is dropped: adds what is held of it. */
   forget(leg: Leg): void
+  /** Adds all that is held. */
+  flush(): void
 }
 
 /** Creates a reporter. */
@@ -180,7 +182,7 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       advance(phone, atMs)
       const { notes } = phone
       if (isBegin) {
-        const started = { path: path ?? notes.recordingPath, startedMs: atMs }
+        const started = { path: path ?? notes.recordingPath, startedMs: atMs, mayHaveEnded: false }
         notes.recordingPath = undefined
         if (notes.recordings.push(started) > MAX_RECORDINGS) notes.recordings.shift()
         if (hooks.has('recording_started'))
@@ -226,13 +228,15 @@ export function createCallReporter(deps: CallReporterDeps): CallReporter {
       queues.flushLeave(leg, leg.notes.abandonedAfterSeconds === undefined ? undefined : 'abandoned')
       queues.onEnd(leg, atMs)
       leaveSlot(leg, { eventName: 'PARK_ABANDONED' }, atMs)
-      for (const recording of leg.notes.recordings.splice(0)) endRecording(leg, recording, 'hangup', atMs)
+      for (const { path, startedMs, mayHaveEnded } of leg.notes.recordings.splice(0))
+        endRecording(leg, { path, startedMs: mayHaveEnded ? undefined : startedMs }, 'hangup', atMs)
       if (!hooks.has('missed_call') || !isMissed(leg)) return
       const occurrence = { hook: 'missed_call', atMs, key: '' } as const
       const event: PendingEvent = buildEvent(leg, occurrence, contextOf(leg))
       legs.addEvent(leg, Object.assign(event, partyDetails(event), MISSED))
     },
     forget: queues.forget,
+    flush: queues.flush,
   }
 }
 

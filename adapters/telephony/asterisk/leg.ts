@@ -35,7 +35,12 @@ export interface CallNotes {
   /** The file of the recording that begins next, until it does. */
   recordingPath: string | undefined
   /** Its recordings that have not ended, oldest first. */
-  readonly recordings: { readonly path: string | undefined; readonly startedMs: number }[]
+  readonly recordings: {
+    readonly path: string | undefined
+    readonly startedMs: number
+    /** Whether the source has connected anew since: the recording may have ended meanwhile. */
+    mayHaveEnded: boolean
+  }[]
   /** The mailbox whose messages it changed last. */
   mailbox: string | undefined
   /** Whether it waits in a queue, which dials agents for it. */

@@ -65,6 +65,8 @@ export interface Mapping {
   isUnsettled(id: string): boolean
   /** Builds the `channel_create` of the legs that have waited for it since the last call, with what is known. */
   settleWaiting(): MappedBatch
+  /** Builds the events of queues that are held until more is known, with what is known: no message follows. */
+  flush(): MappedBatch
   /** Take it when requesting the list: later changes are newer than the list, earlier ones may have been missed. */
   snapshot(): RegistrySnapshot
   /**
@@ -114,6 +116,8 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
   let isResync = false
   /** Whether a list was requested: legs that began unseen may have events before it arrives. */
   let isListing = false
+  /** The callers who waited in a queue when the list was requested. */
+  const queuedLegs: Leg[] = []
 
   const contextOf = (leg: Leg): EventContext => {
     const context = legs.eventContext(leg)
@@ -329,6 +333,10 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       }
       return legs.takeBatch()
     },
+    flush() {
+      reporter.flush()
+      return legs.takeBatch()
+    },
     map(event) {
       step += 1
       const { kind, atMs } = event
@@ -401,10 +409,14 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     },
     snapshot() {
       isListing = true
+      queuedLegs.length = 0
       const openIds = legs.ids()
       for (const id of openIds) {
         const leg = legs.get(id)
-        if (leg) leg.mayHaveMissedRequest = true
+        if (!leg) continue
+        leg.mayHaveMissedRequest = true
+        if (leg.notes.isInQueue) queuedLegs.push(leg)
+        for (const recording of leg.notes.recordings) recording.mayHaveEnded = true
       }
       return { openIds, atStep: step }
     },
@@ -430,6 +442,10 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
         listed,
         nowMs,
       )
+      for (const { channel, notes } of queuedLegs.splice(0)) {
+        // The list names the application: a caller who runs another one has left the queue unseen.
+        if (channel.application !== undefined && channel.application !== 'Queue') notes.isInQueue = false
+      }
       isResync = false
       isListing = false
       return legs.takeBatch()

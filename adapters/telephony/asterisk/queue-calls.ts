@@ -67,6 +67,8 @@ interface QueueCalls {
   onEnd(leg: Leg, atMs: number): void
   /** The end of a leg was missed, or the leg is dropped: publishes its held events, and forgets its talk. */
   forget(leg: Leg): void
+  /** Publishes all held events. */
+  flush(): void
 }
 
 /** Reasons by QUEUESTATUS. A caller whom a queue does not admit (FULL, JOINEMPTY, JOINUNAVAIL) leaves none. */
@@ -167,6 +169,10 @@ export function createQueueCalls({ legs, publish }: QueueCallsDeps): QueueCalls 
       flushLeave(leg)
       flushOffers(leg)
       takeTalk(leg)
+    },
+    flush() {
+      for (const { leg } of leaves.values()) flushLeave(leg)
+      for (const agentId of offers.keys()) flushOffer(agentId, undefined)
     },
   }
 }

@@ -30,6 +30,12 @@ const AGENT: ReadonlyMap<string, OptionalHook> = new Map([
   ['QueueMemberRemoved', 'queue_agent_logout'],
 ])
 
+/** By `Paused` of QueueMemberPause. */
+const PAUSE: ReadonlyMap<string | undefined, OptionalHook> = new Map([
+  ['1', 'queue_agent_pause'],
+  ['0', 'queue_agent_resume'],
+])
+
 /** The AMI messages that `parseAmiStandalone` uses. */
 export const STANDALONE_EVENTS: ReadonlySet<string> = new Set([
   ...AGENT.keys(),
@@ -61,8 +67,8 @@ export function parseAmiStandalone(message: AmiMessage): ParseResult {
   }
   const device = message.get('Interface')
   if (device === undefined) return 'no Interface'
-  const hook =
-    AGENT.get(event) ?? (message.get('Paused') === '1' ? 'queue_agent_pause' : 'queue_agent_resume')
+  const hook = AGENT.get(event) ?? PAUSE.get(message.get('Paused'))
+  if (hook === undefined) return 'no Paused'
   const queueId = message.get('Queue')
   const [number = ''] = parseDevice(device).endpoint.split('@', 1)
   return {

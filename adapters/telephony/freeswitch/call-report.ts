@@ -119,10 +119,10 @@ function keyReport(event: EslEvent): CallReport {
 }
 
 /** What the switch calls `success-silence` is every other end. */
-const COMPLETION_REASONS: Readonly<Record<string, CallDetails['reason']>> = {
-  'success-maxtime': 'max_length',
-  'uri-failure': 'failed',
-}
+const COMPLETION_REASONS: ReadonlyMap<string | undefined, string> = new Map([
+  ['success-maxtime', 'max_length'],
+  ['uri-failure', 'failed'],
+])
 
 function recordingReports(event: EslEvent): readonly CallReport[] {
   // A message for a mailbox, or the greeting of one.
@@ -132,7 +132,7 @@ function recordingReports(event: EslEvent): readonly CallReport[] {
   if (event.name === 'RECORD_START')
     return [{ hook: 'recording_started', uuids, details: definedDetails({ path }) }]
   const reason =
-    COMPLETION_REASONS[event.header('Record-Completion-Cause') ?? ''] ??
+    COMPLETION_REASONS.get(event.header('Record-Completion-Cause')) ??
     (event.header('Answer-State') === 'hangup' ? 'hangup' : 'stopped')
   const durationMs = countOf(event.header('variable_record_ms'))
   return [{ hook: 'recording_ready', uuids, details: definedDetails({ path, durationMs, reason }) }]

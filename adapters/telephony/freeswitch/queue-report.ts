@@ -23,11 +23,11 @@ const MAX_MEMBERS = 250
 
 type Details = Parameters<typeof definedDetails>[0]
 
-const CANCEL_REASONS: Readonly<Record<string, CallDetails['queueLeaveReason']>> = {
-  TIMEOUT: 'timeout',
-  NO_AGENT_TIMEOUT: 'no_agent',
-  EXIT_WITH_KEY: 'key',
-}
+const CANCEL_REASONS: ReadonlyMap<string, CallDetails['queueLeaveReason']> = new Map([
+  ['TIMEOUT', 'timeout'],
+  ['NO_AGENT_TIMEOUT', 'no_agent'],
+  ['EXIT_WITH_KEY', 'key'],
+])
 
 /** Causes of an agent's leg whose agent had no time to answer. */
 const NOT_MISSED: ReadonlySet<string> = new Set(['ORIGINATOR_CANCEL', 'LOSE_RACE', 'PICKED_OFF'])
@@ -69,7 +69,7 @@ export function callcenterReports(event: EslEvent): readonly CallReport[] {
       if (event.header('CC-Cause') !== 'Cancel') return []
       const reason = event.header('CC-Cancel-Reason') ?? ''
       const queueLeaveReason =
-        reason === 'BREAK_OUT' ? reasonOfBreak(event, 'variable_cc_exit_key') : CANCEL_REASONS[reason]
+        reason === 'BREAK_OUT' ? reasonOfBreak(event, 'variable_cc_exit_key') : CANCEL_REASONS.get(reason)
       const waitingSeconds = waitedUntil('CC-Member-Leaving-Time')
       return [report('queue_leave', { queueLeaveReason, waitingSeconds })]
     }

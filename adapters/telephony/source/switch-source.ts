@@ -2,6 +2,7 @@
 import type { EventHub } from 'hookswitch/adapter'
 import { keepConnected, type SwitchSession } from './connection.js'
 import { createEventPipeline, type EventPipeline, type SourceEvents } from './event-pipeline.js'
+import type { MappedBatch } from './mapped-events.js'
 import { createOpenLegRecorder, type OpenLegRecorder, type SavableLegs } from './open-legs.js'
 import { type CheckedSourceOptions, drainMsOf, invalidOption } from './options.js'
 import type { ConnectionState, PipelineCounts } from './source-figures.js'
@@ -46,6 +47,8 @@ interface SwitchConnector {
   readonly openLegs: () => number
   /** The open legs, which are kept in the store. */
   readonly savableLegs: SavableLegs
+  /** Returns the events that are held until more is known; called when the connection is closed. Default: there are none. */
+  readonly flush?: () => MappedBatch
 }
 
 /** The store names the open legs of a source by its `peer`, of at most so many characters. */
@@ -58,7 +61,7 @@ const MAX_STORED_NAME_LENGTH = 255
  */
 export function createSwitchSource(
   { publish, clock, random, log, metrics, bufferLimits, openLegs: store }: CheckedSourceOptions,
-  { peer, addressOption, open, requestAccounts, openLegs, savableLegs }: SwitchConnector,
+  { peer, addressOption, open, requestAccounts, openLegs, savableLegs, flush }: SwitchConnector,
 ): SwitchSource {
   if (store && peer.length > MAX_STORED_NAME_LENGTH) {
     const sentence = `is too long to store open legs: '${peer.slice(0, 40)}…' has ${peer.length} characters`
@@ -114,6 +117,7 @@ export function createSwitchSource(
       const drainMs = drainMsOf(options)
       closed ??= (async () => {
         await connection?.close()
+        if (flush) pipeline.push(flush())
         const untilMs = clock.monotonic() + drainMs
         await pipeline.close(drainMs)
         await recorder?.close(Math.max(0, untilMs - clock.monotonic()))

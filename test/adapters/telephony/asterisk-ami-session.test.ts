@@ -235,6 +235,17 @@ describe('an AMI source', () => {
     expect(emitted).toContainEqual(['problem', { kind: 'malformed', message: 'Hangup: no Uniqueid' }])
   })
 
+  it('a close publishes a leaving of a queue whose reason is not known yet', async () => {
+    const { server, source, published } = await startAmiSource({ optionalHooks: ['queue_leave'] })
+    const { socket } = await server.connected(0)
+    socket.write(channelEvent('Newchannel', '1767225600.1', 1_767_225_600_000))
+    socket.write(channelEvent('QueueCallerLeave', '1767225600.1', 1_767_225_601_000, { Queue: 'support' }))
+    await until(() => published.length > 0)
+    expect(published.map(({ hook }) => hook)).not.toContain('queue_leave')
+    await source.close()
+    expect(published.at(-1)).toMatchObject({ hook: 'queue_leave', queueId: 'support' })
+  })
+
   it('a close during the login ends the connection', async () => {
     const { server, source, reasons } = await startAmiSource()
     server.responses.login = () => undefined

@@ -455,6 +455,17 @@ describe('what Asterisk reports of a call', () => {
     expect(reportsOf(failed(true))).toEqual([])
   })
 
+  it('of a recording that may have ended unseen invents no duration', () => {
+    const { apply, push, mapping, trace } = createTracer(ALL)
+    const begin = { kind: 'recorded', atMs: T0 + 5, channelId: A, isBegin: true, path: 'x.wav' } as const
+    apply(channelEvent('created', A), begin)
+    push(mapping.reconcile(mapping.snapshot(), [{ channel: channel(A, UP_STATE) }], T0 + 20))
+    apply(hangupEvent(A, 3_600_000))
+    const ready = trace().events.find(({ hook }) => hook === 'recording_ready')
+    expect(ready).toMatchObject({ path: 'x.wav', reason: 'hangup' })
+    expect(ready).not.toHaveProperty('durationMs')
+  })
+
   it('of more recordings of a leg than a call can have is that of the newest hundred', () => {
     const begin = (n: number) =>
       ({ kind: 'recorded', atMs: T0 + n, channelId: A, isBegin: true, path: `${n}.wav` }) as const
@@ -629,6 +640,17 @@ describe('a missed call on Asterisk', () => {
     const hooks = read().map(({ hook }) => hook)
     expect(hooks.filter((hook) => hook === 'channel_create').length).toBeGreaterThan(1)
     expect(hooks).not.toContain('missed_call')
+  })
+
+  it('is one to a phone that is dialled after a queue that the caller left unseen', () => {
+    const { apply, push, mapping, trace } = createTracer(ALL)
+    apply(channelEvent('created', A), ...ami('QueueCallerJoin', A, 'Queue: support', 'Position: 1'))
+    const found = { channel: channel(A, { ...UP_STATE, application: 'Playback' }) }
+    push(mapping.reconcile(mapping.snapshot(), [found], T0 + 20))
+    const phone = channel(B, { name: 'PJSIP/1002-1', state: 0 })
+    apply({ kind: 'dialled', status: '', atMs: T0 + 20, caller: channel(A, UP_STATE), called: phone })
+    apply(hangupEvent(A, 30))
+    expect(trace().events.map(({ hook }) => hook)).toContain('missed_call')
   })
 
   it('is none of a caller who waits in a queue over a restart', () => {

@@ -3,6 +3,8 @@ import { gunzipSync } from 'node:zlib'
 import type { AsteriskFacts } from 'hookswitch/asterisk'
 import { accountFromEndpoint, accountFromVariable, OPTIONAL_HOOKS } from 'hookswitch/asterisk'
 import { describe, expect, it } from 'vitest'
+import { parseAmiEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
+import { createAmiMessage } from '../../../adapters/telephony/asterisk/ami-message.js'
 import { parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
 import { amiEvents, ariEvents, traceOf } from './asterisk-scenarios.js'
 import { A, channelEvent, hangupEvent, T0 } from './asterisk-switch-events.js'
@@ -112,6 +114,11 @@ describe('agents of queues', () => {
       ...['queue_agent_login', 'support', 'Local/1003@agents/n', 'Local'],
       '1003@agents',
     ])
+  })
+
+  it('whose pause is neither begun nor ended is one unusable message', () => {
+    const text = 'Event: QueueMemberPause\r\nQueue: support\r\nInterface: PJSIP/1002\r\n'
+    expect(parseAmiEvent(createAmiMessage(Buffer.from(text)), T0)).toBe('no Paused')
   })
 
   it.each([

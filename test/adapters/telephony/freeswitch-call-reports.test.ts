@@ -258,6 +258,7 @@ describe('what FreeSWITCH reports of a call', () => {
     ['BREAK_OUT alone', undefined, 'BREAK_OUT', executing],
     ['TIMEOUT', 'timeout', 'TIMEOUT', executing],
     ['NO_AGENT_TIMEOUT', 'no_agent', 'NO_AGENT_TIMEOUT', executing],
+    ['constructor', undefined, 'constructor', executing],
     ['EXIT_WITH_KEY', 'key', 'EXIT_WITH_KEY', executing],
     ['NONE', undefined, 'NONE', executing],
   ])('of a caller who leaves a queue by %s has the reason %s', (_, reason, cancelReason, headers) => {
@@ -429,6 +430,7 @@ describe('what FreeSWITCH reports of a call', () => {
   it.each([
     ['success-maxtime', 'answered', 'max_length'],
     ['uri-failure', 'answered', 'failed'],
+    ['constructor', 'hangup', 'hangup'],
     ['success-silence', 'answered', 'stopped'],
     ['success-silence', 'hangup', 'hangup'],
     ['', 'hangup', 'hangup'],

@@ -222,4 +222,25 @@ export const mutants = [
     replace: 'const SAMPLES_PER_MS = 1',
     ...ofFreeswitch,
   },
+  {
+    what: 'Asterisk: an offer of a queue is lost with the end of a caller that was missed',
+    file: 'adapters/telephony/asterisk/mapping.ts',
+    find: 'if (isResync) reporter.forget(leg)',
+    replace: 'if (isResync) reporter.beforeEvent(leg)',
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: the end of a talk behind a Local channel that ended first is published twice',
+    file: 'adapters/telephony/asterisk/queue-calls.ts',
+    find: 'completed: (leg) => takeTalk(leg)?.agent',
+    replace: 'completed: (leg) => talks.get(leg.id)?.agent',
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: a recording that may have ended unseen has a duration',
+    file: ASTERISK,
+    find: 'mayHaveEnded ? undefined : startedMs',
+    replace: 'startedMs',
+    ...ofAsterisk,
+  },
 ]
