@@ -181,8 +181,8 @@ export interface DeliveryReads extends ErasureStore {
   deliveries(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
   /**
    * The next part of a list of which most rows may not match. A query of the part (its `cursor` and `end`) examines some
-   * thousands of rows at most: those near the range. What was recorded more than an hour after its attempt, or is of a clock that
-   * is wrong by more than that, may be outside of all parts.
+   * thousands of rows at most: those near the range. What was recorded more than an hour after its attempt, was accepted more than
+   * an hour after it got its position, or is of a clock that is wrong by more than that may be outside of all parts.
    */
   listPart(query: PartQuery): Promise<ListPart>
   /**
