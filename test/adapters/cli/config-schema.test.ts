@@ -25,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** Settings whose valid values depend on other settings, on files or on the machine. */
 const DEPENDENT =
-  /^(tls\.|data$|postgres$|memory$|accounts$|account|secret$|proxy$|allow$|trustProxy$|cors$|freeswitch|asterisk|kamailio|hooks$|http\.|schema$)/
+  /^(tls\.|data$|postgres$|memory$|accounts$|account|secret$|proxy$|allow$|trustProxy$|cors$|freeswitch|asterisk|kamailio|hooks$|http\.|schema$|defaultMaxAge)/
 
 const number = ({ minimum = -1e6, maximum = 1e6 }: SettingSchema) =>
   fc.double({ min: minimum, max: maximum, noNaN: true })
