@@ -169,6 +169,9 @@ describe('the table of settings', () => {
   })
 })
 
+/** The default of `defaultMaxAgeSeconds`, a day. */
+const DEFAULT_MAX_AGE_MS = 86_400_000
+
 /** The schema of settings that do not depend on each other. */
 const INDEPENDENT: SettingSchema = {
   ...CONFIG_SCHEMA,
@@ -193,11 +196,13 @@ describe('a configuration', () => {
         const { settings } = await settingsOf(document, isYaml)
         expect(settings.values).toMatchObject(document as object)
         const { retryPolicy } = document as {
-          retryPolicy?: { baseMs?: number; capMs?: number }
+          retryPolicy?: { baseMs?: number; capMs?: number; delayMs?: number; delaysMs?: readonly number[] }
         }
         // Limits that depend on each other are checked by createHookswitch.
         const isOrdered = ({ first = 0, capMs = Number.POSITIVE_INFINITY }) => first <= capMs
         fc.pre(isOrdered({ first: retryPolicy?.baseMs ?? 2_000, ...cap(retryPolicy) }))
+        const { baseMs, delayMs = baseMs, delaysMs: [firstMs = delayMs ?? 0] = [] } = retryPolicy ?? {}
+        fc.pre(firstMs < DEFAULT_MAX_AGE_MS)
         const problems = collectProblems()
         await checkServiceOptions(settings, await serviceOptions(settings, problems), problems)
         expect(problems.errors).toEqual([])
