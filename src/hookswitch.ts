@@ -523,8 +523,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   return {
     start() {
       if (closing) return Promise.reject(new HookswitchError('Closing', 'this instance was closed'))
-      // Waiting alone, such as for room on the store's disk, keeps no process alive.
-      if (!starting) endKeepAlive ??= keepAlive()
+      // Waiting alone, such as for room on the store's disk, keeps no process alive. A clock of the host may stand still for ever.
+      if (!starting && (normalized.ref || hostOptions.clock === undefined)) endKeepAlive ??= keepAlive()
       starting ??= open().then(stayIfWanted, async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
         opened?.storeWatch.stop()

@@ -386,6 +386,8 @@ export function attemptRules(rule: DefineRule): void {
         const after = { cursor: end, rows: 2 }
         if (hasMore)
           assert.equal((await deliveries.listPart({ list: 'attempts', ...list, ...after })).hasMore, false)
+        const whole = await deliveries.listPart({ list: 'attempts', ...list, rows: 1_000 })
+        assert.equal(whole.hasMore, false, 'a part that has all attempts is the last one')
       }
     },
   )

@@ -38,6 +38,9 @@ function attemptPart(s: string, ascending: boolean, isOfWebhook: boolean): State
   const rows = `from ${s}.attempt where webhook_key = w.key and doc is not null and position ${after} b.first`
   const ofWebhook = `select position as nth ${rows} order by position ${order} limit 1 offset $6::int - 1`
   const ofAccount = `select ${outermost}(position) ${ascending ? '+' : '-'} ($6::int - 1) as nth`
+  // The last attempts of all accounts by time have the last positions, but for those of a clock that is wrong.
+  const [beyond, farthest, lastByTime] = ascending ? ['<', 'max', 'desc'] : ['>', 'min', '']
+  const hasMore = `nth ${beyond} (select ${farthest}(position) from (${neighbours(s, 'true', lastByTime)}) n)`
   return {
     name: `attempts_part${isOfWebhook ? '_webhook' : ''}${ascending ? '_up' : ''}`,
     text: `with given as (select $1::text, $2::text, $3::bigint), r as materialized (
@@ -53,9 +56,9 @@ function attemptPart(s: string, ascending: boolean, isOfWebhook: boolean): State
         ${
           isOfWebhook
             ? `select (${ofWebhook}) as nth from ${s}.webhook w where w.id = $2 and w.account_id = $1`
-            : `${ofAccount} from ${s}.webhook w cross join lateral (
+            : `select nth from (${ofAccount} from ${s}.webhook w cross join lateral (
           select position ${rows} order by position ${order} limit 1
-        ) a where w.account_id = $1 and $2::text is null and (b.last is null or abs(b.first - b.last) > $6)`
+        ) a where w.account_id = $1 and $2::text is null and (b.last is null or abs(b.first - b.last) > $6)) e where ${hasMore}`
         }
       ) p on true`,
   }
