@@ -69,10 +69,19 @@ describe.skipIf(!server || !restarted)('a node that lives on PostgreSQL', { time
 
   /** The server ends all sessions, and begins anew without a restart. */
   async function crashOneSession(): Promise<void> {
-    const [row] = await restarted!.sql(
-      'select pid from pg_stat_activity where pid <> pg_backend_pid() and datname is not null limit 1',
+    const rows = await restarted!.sql(
+      'select pid from pg_stat_activity where pid <> pg_backend_pid() and datname is not null',
     )
-    process.kill(Number(row!.pid), 'SIGKILL')
+    // A session may have ended since: that of a question whether the server answers is short.
+    expect(rows.some(({ pid }) => isKilled(Number(pid)))).toBe(true)
+  }
+
+  function isKilled(pid: number): boolean {
+    try {
+      return process.kill(pid, 'SIGKILL')
+    } catch {
+      return false
+    }
   }
 
   it('keeps its shards when the server ends all sessions because one has crashed', async () => {
