@@ -247,4 +247,10 @@ describe('messages', () => {
     expect(formatMessage(messages, 'en', 'nothing')).toBe('nothing')
     expect(formatMessage(messages, 'en', 'hello', { constructor: 'x' })).toContain('{name}')
   })
+
+  it('end with one full stop', () => {
+    const next = { next: 'Erneut {time}.' }
+    expect(formatMessage(next, 'de', 'next', { time: 'in 1 Min.' })).toBe('Erneut in 1 Min.')
+    expect(formatMessage(next, 'de', 'next', { time: 'jetzt' })).toBe('Erneut jetzt.')
+  })
 })

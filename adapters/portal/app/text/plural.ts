@@ -18,9 +18,11 @@ export function formatMessage(
   const form = typeof count === 'number' ? `${key}_${pluralRules(language).select(count)}` : undefined
   const message =
     (form === undefined ? undefined : (messages[form] ?? messages[`${key}_other`])) ?? messages[key] ?? key
-  return message.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+  return message.replace(/\{(\w+)\}(\.?)/g, (placeholder, name: string, stop: string) => {
     const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     if (value === undefined) return placeholder
-    return typeof value === 'number' ? numberFormat(language).format(value) : value
+    const text = typeof value === 'number' ? numberFormat(language).format(value) : value
+    // An abbreviation ("1 Min.") ends its sentence.
+    return text.endsWith('.') ? text : text + stop
   })
 }
