@@ -7,8 +7,8 @@ import { charge, type RateLimit, refill, type TokenBucket } from '../values/toke
 import { LIVE_MS } from './queue/heads.js'
 import type { QueuedDelivery } from './queue/queued-delivery.js'
 
-/** Older deliveries a second that may be sent. */
-const BACKLOG_RATE: RateLimit = { burst: 100, refillPerSecond: 1_000 }
+/** Older deliveries that may be sent: at most 1,000 in any second. */
+const BACKLOG_RATE: RateLimit = { burst: 50, refillPerSecond: 950 }
 /** Pauses that end within `MANY_MS` and make the limit apply. */
 const MANY_PAUSES = 20
 const MANY_MS = 60_000

@@ -576,7 +576,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
 
   /** Takes what may be sent of a selected endpoint. */
   function take(endpoint: QueueEndpoint, selection: Selection, now: number): readonly QueuedDelivery[] {
-    if (selection.isProbe) return queue.takeProbe(endpoint, now)
+    if (selection.isProbe) {
+      const probes = queue.takeProbe(endpoint, now)
+      backlog.sent(probes, now)
+      return probes
+    }
     const slots = Math.min(selection.slots, endpoint.pace?.allowed(now) ?? selection.slots)
     const taken = queue.take(endpoint, slots, now, backlog.allowed(now))
     backlog.sent(taken, now)
