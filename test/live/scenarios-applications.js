@@ -343,7 +343,7 @@ export const APPLICATION_SCENARIOS = [
         ...['exten => 1642,1,Set(__ACCOUNT_ID=acme)', 'same => n,MixMonitor(live-164.wav)'],
         'same => n,Dial(PJSIP/1642)',
       ],
-      freeswitch: ['1642: record_session /tmp/live-164.wav', '1642: bridge phone(1642)'],
+      freeswitch: ['1642: record_session live-164.wav', '1642: bridge phone(1642)'],
     },
     async play(stage) {
       stage.callee('1642', ...answers)

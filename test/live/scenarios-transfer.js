@@ -67,7 +67,7 @@ export const TRANSFER_SCENARIOS = [
     ],
   },
   {
-    name: 'the callee transfers the caller after it asked the third phone',
+    name: 'the callee transfers the caller after it talked to the third phone',
     phones: phonesOf('1111', '1112', '1113'),
     async play(stage) {
       const { sip, transferor, portOf } = stage.run.live

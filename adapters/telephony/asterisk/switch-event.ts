@@ -55,7 +55,7 @@ export interface Bridge {
   /** `talk`: two members hear each other, more are a conference. `conference`: created as one. `hold`: members hear music. */
   readonly kind: 'talk' | 'conference' | 'hold'
   readonly name?: string
-  /** Whether `ConfBridge()` created it; ARI only: AMI has messages of its own for who joins and leaves. */
+  /** Whether `ConfBridge()` created it; ARI only: AMI sends other messages when somebody joins or leaves. */
   readonly isConfBridge?: true
 }
 

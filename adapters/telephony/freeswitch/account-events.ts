@@ -136,7 +136,7 @@ function readRegistration(event: EslEvent, hook: AccountHook): readonly PendingE
   return [build(event, hook, 'device', event.header('call-id') ?? from, fields)]
 }
 
-/** A text message (SIP MESSAGE) that the switch delivers. It has no id of its own. */
+/** A text message (SIP MESSAGE) that the switch delivers. The switch gives it no id. */
 function readMessage(event: EslEvent): readonly PendingEvent[] {
   const from = partyOf(event, 'from')
   const to = partyOf(event, 'to')

@@ -113,7 +113,7 @@ describe.skipIf(!server)('a store whose server is silent', () => {
   })
 })
 
-/** A server or pooler that opens connections, and answers queries as it is told to. */
+/** A server or pooler that opens connections. The test decides which queries it answers. */
 async function fakeServer() {
   const state = { login: 'opened' as 'opened' | 'refused' | 'none', isAnswering: true }
   const message = (type: string, ...parts: Buffer[]) => {
