@@ -19,6 +19,9 @@ interface Program extends ServeIo, CommandIo {
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
 
+/** How long a signal waits for the end of a start, which may itself wait for its store, ms. */
+const START_GRACE_MS = 2_000
+
 /** What is done without a running service: the name of its help, and how it is loaded. */
 const OPERATIONS = {
   migrate: ['MIGRATE_HELP', async () => (await import('./migrate.js')).migrate],
@@ -31,7 +34,8 @@ const OPERATIONS = {
  * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage: a setting or the accounts file;
  * `EXIT_CODES` lists those of the commands for a running service.
  *
- * The first SIGTERM or SIGINT drains, the second exits at once with 128 + its number. SIGHUP reloads.
+ * The first SIGTERM or SIGINT drains, the second exits at once with 128 + its number, as does the first during a start that does
+ * not end within 2 s. SIGHUP reloads.
  */
 export async function main(program: Program): Promise<void> {
   const [first, ...rest] = program.argv.slice(2)
@@ -70,7 +74,10 @@ function exitOnSignals(program: Program, starting: Promise<Serving>): void {
     program.on(signal, () => {
       if (isDraining) program.exit(128 + number)
       isDraining = true
+      // Nothing is in flight yet.
+      const late = setTimeout(() => program.exit(128 + number), START_GRACE_MS)
       const drain = async ({ close }: Serving) => {
+        clearTimeout(late)
         const code = await close().then(
           () => 0,
           (thrown) => fail(program, thrown),
@@ -78,7 +85,7 @@ function exitOnSignals(program: Program, starting: Promise<Serving>): void {
         program.exit(code)
       }
       // A failed start has been reported already, and nothing keeps the process alive.
-      starting.then(drain, () => {})
+      starting.then(drain, () => clearTimeout(late))
     })
   }
 }

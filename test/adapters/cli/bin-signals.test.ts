@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -96,6 +97,24 @@ describe('SIGTERM', () => {
     expect(await ended).toEqual([0, null])
     expect(await readLog()).toMatch(/"message":"drained and closed"/)
   })
+})
+
+it('ends a start that waits for its store', async () => {
+  const silent = createServer()
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  cleanups.push(() => silent.close())
+  const connected = once(silent, 'connection')
+  const { port } = silent.address() as AddressInfo
+  const bin = join(await installation(), 'node_modules', '.bin', 'hookswitch')
+  const argv = ['serve', '--postgres', `postgres://hookswitch@127.0.0.1:${port}/hookswitch`, '--port', '0']
+  const child = spawn(process.execPath, [bin, ...argv], { stdio: 'ignore' })
+  cleanups.push(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  const [socket] = await connected
+  cleanups.push(() => socket.destroy())
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([128 + 15, null])
 })
 
 describe('a service whose parent has ended', () => {
