@@ -375,13 +375,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   async function documentChanged({ accountId, id, type, action }: DocumentChange): Promise<void> {
     const document = { documentId: id, documentType: type, documentAction: action }
     try {
-      await publishEvents(
-        publishing,
-        [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }],
-        undefined,
-        false,
-        'hookswitch',
-      )
+      const event = { hook: OBJECT_HOOK, accountId, callId: id, ...document }
+      await publishEvents(publishing, [event], { source: 'hookswitch' })
     } catch (thrown) {
       const reason = reasonOf(thrown)
       log.warn({ accountId, type, action, reason }, 'the event of a changed document was not published')

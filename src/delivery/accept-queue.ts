@@ -1,7 +1,7 @@
 /**
  * What waits to be accepted by the next groups. Decides what each group takes, so that no account delays the others:
  *
- * - Everything, in order of arrival, as long as it fits into one group.
+ * - Everything, in order of arrival, as long as it fits into one group, and what each account has into its part of one.
  * - Otherwise accounts take turns, the one that was served longest ago first, and each gives the same number of events and
  *   deliveries. What is as large as a group goes alone.
  * - What is held waits, with everything of its account that came later: events of one call stay in order.
@@ -50,10 +50,12 @@ export class AcceptQueue<Item extends Waiting> {
    *
    * @param maxSize events and deliveries from which on nothing is added to the group
    * @param isHeld whether an item has to wait; absent: none has
+   * @param maxOfAccount the same of one account
    */
-  take(maxSize: number, isHeld?: (item: Item) => boolean): readonly Item[] {
+  take(maxSize: number, isHeld?: (item: Item) => boolean, maxOfAccount: number = maxSize): readonly Item[] {
     const { items } = this
-    if (this.size > maxSize || isHeld) return this.takeInTurns(maxSize, isHeld)
+    if (this.size > Math.min(maxSize, maxOfAccount) || isHeld)
+      return this.takeInTurns(maxSize, maxOfAccount, isHeld)
     this.items = []
     this.size = 0
     this.sizes = undefined
@@ -68,7 +70,11 @@ export class AcceptQueue<Item extends Waiting> {
     return removed
   }
 
-  private takeInTurns(maxSize: number, isHeld: ((item: Item) => boolean) | undefined): readonly Item[] {
+  private takeInTurns(
+    maxSize: number,
+    maxOfAccount: number,
+    isHeld: ((item: Item) => boolean) | undefined,
+  ): readonly Item[] {
     this.groups++
     const byAccount = new Map<string, Item[]>()
     for (const item of this.items) {
@@ -85,7 +91,7 @@ export class AcceptQueue<Item extends Waiting> {
     for (let round = 1, isOpen = true; isOpen && size < maxSize; round++) {
       isOpen = false
       for (const turn of turns) {
-        while (turn.given < round * quantum && size < maxSize) {
+        while (turn.given < Math.min(round * quantum, maxOfAccount) && size < maxSize) {
           const item = turn.own[turn.next]
           if (!item || isHeld?.(item)) {
             turn.next = turn.own.length
@@ -97,7 +103,7 @@ export class AcceptQueue<Item extends Waiting> {
           turn.given += item.size
           size += item.size
         }
-        const next = turn.own[turn.next]
+        const next = turn.given < maxOfAccount ? turn.own[turn.next] : undefined
         if (next && (next.size < maxSize || size === 0)) isOpen = true
       }
     }

@@ -179,31 +179,38 @@ const refuseAll: OnRefused = (thrown) => {
   throw thrown
 }
 
+interface AcceptEventsOptions extends Pick<AcceptOptions, 'inParts' | 'onAccepted'> {
+  /** W3C Trace Context of the publisher; it is sent to the receivers. */
+  readonly traceparent?: string | undefined
+  /** Whether errors name the place of the event: `events[3].hook`. Default: of more than one. */
+  readonly isList?: boolean
+  /** What publishes the events, for the call index. */
+  readonly source?: string | undefined
+  /** Gets the events as they will be sent, before they are matched. */
+  onChecked?(events: readonly CheckedEvent[]): void
+}
+
 /**
- * Accepts events, all or none. When it resolves, they and their deliveries are committed. A single event is read before this
- * returns; a longer list must not change meanwhile.
+ * Accepts events, all or none unless they are accepted in parts: each is checked and matched before any is accepted. When it
+ * resolves, they and their deliveries are committed. A single event is read before this returns; a longer list must not change
+ * meanwhile.
  *
- * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
- * @param onChecked gets the events as they will be sent, before they are matched
- * @param isList whether errors name the place of the event: `events[3].hook`
- * @param source what publishes the events, for the call index
  * @throws `InvalidInput` naming the field, `TooLarge`, `NotFound` for the account, `Conflict` for an idempotency key that
  *   was used with another body, `QueueFull`, `StoreUnavailable`, `Closing`
  */
 export async function acceptEvents(
   deps: AcceptDeps,
   inputs: readonly unknown[],
-  traceparent?: string,
-  onChecked?: (events: readonly CheckedEvent[]) => void,
-  isList = inputs.length > 1,
-  source = DEFAULT_SOURCE,
+  options: AcceptEventsOptions = {},
 ): Promise<readonly AcceptedEvent[]> {
+  const { traceparent, onChecked, isList = inputs.length > 1, source = DEFAULT_SOURCE } = options
   const refuse: OnRefused = (thrown, index) => {
     throw isList ? withIndex(thrown, index) : thrown
   }
   const prepared = (await prepareEvents(deps, inputs, traceparent, refuse)) as readonly PreparedEvent[]
   onChecked?.(prepared.map(({ event }) => event))
-  return acceptPreparedEvents(deps, prepared, { source, onRefused: refuse })
+  const { inParts, onAccepted } = options
+  return acceptPreparedEvents(deps, prepared, { source, inParts, onAccepted, onRefused: refuse })
 }
 
 /**
@@ -279,24 +286,33 @@ async function prepareEvents(
   return prepared
 }
 
+/** Events and deliveries of a list that are accepted at once in parts: everybody waits for what is written at once. */
+const MAX_PART = 200
+
 interface AcceptOptions {
+  /** What publishes the events, for the call index. */
   readonly source: string
+  /**
+   * The inbox entries of these events, which the same transaction deletes. Where all events make too many deliveries, only the
+   * first ones are accepted, at least one: as many as the result has.
+   */
   readonly inboxIds?: readonly string[]
+  /**
+   * Whether a long list is accepted in parts, one after the other. If one cannot be accepted, those before it are, and the error
+   * tells their number. Default: all or none.
+   */
+  readonly inParts?: boolean | undefined
+  /** Gets what was accepted, part by part, and the place of the first. */
+  readonly onAccepted?: ((accepted: readonly AcceptedEvent[], from: number) => void) | undefined
+  /** Default: the error of an event is thrown as it is. */
   readonly onRefused?: OnRefused
 }
 
-/**
- * Matches prepared events with webhooks and commits them, all or none.
- *
- * @param source what publishes the events, for the call index
- * @param inboxIds the inbox entries of these events, which the same transaction deletes. Where all events make too many
- *   deliveries, only the first ones are accepted, at least one: as many as the result has
- * @param onRefused default: the error of an event is thrown as it is
- */
+/** Matches prepared events with webhooks and commits them, all or none unless they are accepted in parts. */
 export async function acceptPreparedEvents(
   deps: AcceptDeps,
   prepared: readonly PreparedEvent[],
-  { source, inboxIds, onRefused = refuseAll }: AcceptOptions,
+  { source, inboxIds, inParts = false, onAccepted, onRefused = refuseAll }: AcceptOptions,
 ): Promise<readonly AcceptedEvent[]> {
   const mayBeFewer = inboxIds !== undefined
   // All are matched before anything is built: what is refused costs little.
@@ -305,15 +321,55 @@ export async function acceptPreparedEvents(
   const count = await addDeliveries(deps, matched, deliveries, mayBeFewer)
   // Store time: the wall clocks of nodes may differ.
   const now = deps.storeNow()
-  const events = prepared.slice(0, count).map((event) => buildEvent(event, now))
-  const acceptance = inboxIds
-    ? { events, deliveries, inboxIds: inboxIds.slice(0, count) }
-    : { events, deliveries }
-  const accepted = await deps.accept(acceptance)
-  countAccepted(deps, accepted, deliveries)
-  for (let index = 0; index < accepted.length; index++)
-    noteAccepted(deps, accepted[index]!, prepared[index]!, matched[index]!.webhooks, source)
-  return accepted
+  const all: AcceptedEvent[] = []
+  let first = 0
+  while (all.length < count) {
+    const from = all.length
+    const to = inParts ? endOfPart(matched, from) : count
+    const part = matched.slice(from, to)
+    const last = part.reduce((sum, { webhooks }) => sum + webhooks.length, first)
+    const events = part.map(({ prepared }) => buildEvent(prepared, now))
+    const own = part.length === count ? deliveries : deliveries.slice(first, last)
+    const acceptance = inboxIds
+      ? { events, deliveries: own, inboxIds: inboxIds.slice(0, count) }
+      : { events, deliveries: own }
+    let accepted: readonly AcceptedEvent[]
+    try {
+      accepted = await deps.accept(acceptance)
+    } catch (thrown) {
+      throw from === 0 ? thrown : partlyAccepted(thrown, from)
+    }
+    countAccepted(deps, accepted, own)
+    for (let index = 0; index < accepted.length; index++)
+      noteAccepted(deps, accepted[index]!, part[index]!.prepared, part[index]!.webhooks, source)
+    onAccepted?.(accepted, from)
+    all.push(...accepted)
+    first = last
+  }
+  return all
+}
+
+/** The place behind a part that begins at `from`: at least one event. */
+function endOfPart(matched: readonly MatchedEvent[], from: number): number {
+  let size = 0
+  for (let to = from; to < matched.length; to++) {
+    size += 1 + matched[to]!.webhooks.length
+    if (size > MAX_PART && to > from) return to
+  }
+  return matched.length
+}
+
+function partlyAccepted(thrown: unknown, count: number): unknown {
+  const code = errorCode(thrown)
+  if (code === undefined) return thrown
+  const { message, field, failures, id, retryAfterSeconds } = thrown as HookswitchError
+  return new HookswitchError(code, `${message}; the first ${count} events of the list were accepted`, {
+    field,
+    failures,
+    id,
+    retryAfterSeconds,
+    cause: thrown,
+  })
 }
 
 function noteAccepted(

@@ -157,6 +157,10 @@ const MAX_COLLISIONS = 3
 const MAX_SENT_AT_ONCE = 64
 /** A group takes no further acceptance from this number of events and deliveries on. */
 const MAX_GROUP_SIZE = 5_000
+/** The same of one account, while others publish too. */
+const MAX_OF_ACCOUNT = 200
+/** How long ago accounts may have published together, ms. */
+const TOGETHER_MS = 1_000
 
 /** A group that is written, and the effects that it still has. */
 interface CommittedGroup {
@@ -208,6 +212,10 @@ export function createCommitLoop(
   const accepting = new AcceptQueue<PendingAcceptance>()
   let finishedAttempts: FinishedAttempt[] = []
   const tasks: (() => Promise<void>)[] = []
+  /** Of the last acceptance. */
+  let lastAccountId: string | undefined
+  /** When an acceptance was last followed by one of another account, monotonic, ms. */
+  let togetherMs = Number.NEGATIVE_INFINITY
   let isTriggered = false
   let isRunning = false
   let running: Promise<void> | undefined
@@ -294,7 +302,12 @@ export function createCommitLoop(
 
   function takeAccepts(): readonly PendingAcceptance[] {
     const isHeld = state.lease && deps.canStart() ? handlers.isHeld() : undefined
-    const taken = accepting.take(MAX_GROUP_SIZE, isHeld && (({ acceptance }) => isHeld(acceptance)))
+    const isShared = clock.monotonic() - togetherMs < TOGETHER_MS
+    const taken = accepting.take(
+      MAX_GROUP_SIZE,
+      isHeld && (({ acceptance }) => isHeld(acceptance)),
+      isShared ? MAX_OF_ACCOUNT : MAX_GROUP_SIZE,
+    )
     for (const { acceptance } of taken) setPositions(acceptance)
     return taken
   }
@@ -674,6 +687,9 @@ export function createCommitLoop(
           previous: undefined,
           next: undefined,
         }
+        if (lastAccountId !== undefined && lastAccountId !== pending.accountId)
+          togetherMs = pending.requestedMs
+        lastAccountId = pending.accountId
         accepting.add(pending)
         enqueue(unanswered, pending)
         queuedDeliveries += deliveries.length

@@ -25,6 +25,7 @@ import type { Log } from '../ports.js'
 import { createFifoQueue } from '../values/fifo-queue.js'
 import { isPaused, isProbed, isProbedRarely } from '../webhooks/health.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
+import { createDisplacementPace } from './displacement-pace.js'
 import { eventIndexOf } from './event-index.js'
 import type { StoredDelivery } from './delivery-queries.js'
 import type { AcceptanceResult, QueueStore } from './queue-store.js'
@@ -147,11 +148,13 @@ const LAST_WRITES_MS = 2_000
 /** Number of shards (`DispatcherDeps.shardOf`). */
 const SHARDS = 64
 /** Deliveries of each kind, cancelled or displaced, and expired, that one group ends without sending them. */
-const MAX_SKIPPED = 500
+const MAX_SKIPPED = 100
 /** Displaced deliveries above which accounts with displaced ones wait until their publishes are accepted. */
 const MAX_DISPLACED = 2_000
 /** The same for all publishes. */
 const MAX_DISPLACED_IN_ALL = 20_000
+/** Events and deliveries of one account that may wait while `DisplacementPace` holds them. */
+const MAX_PACED = 5_000
 /** Events and deliveries of one account that may wait for the store. */
 const MAX_ACCEPTING = 100_000
 /** Deliveries of one acceptance that enter the queue between two turns of the event loop. */
@@ -165,12 +168,9 @@ const OUTAGE_NEWS_MS = 15_000
 /** Contents of waiting deliveries in memory, per slot. */
 const CONTENTS_PER_SLOT = 4
 
-const queueFull = () =>
-  new HookswitchError(
-    'QueueFull',
-    `the store cannot take more now: more than ${MAX_ACCEPTING} events and deliveries of this account wait for it`,
-    { retryAfterSeconds: 1 },
-  )
+const queueFull = (reason: string) => new HookswitchError('QueueFull', reason, { retryAfterSeconds: 1 })
+const STORE_IS_LATE = `the store cannot take more now: more than ${MAX_ACCEPTING} events and deliveries of this account wait for it`
+const QUEUE_IS_FULL = `the queues of this account's webhooks are full: more than ${MAX_PACED} of its events and deliveries wait until older ones have made room`
 const changesHealth = ({ settlement }: DecidedSettlement) => settlement.endpoint?.health !== undefined
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions): Dispatcher {
@@ -189,6 +189,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     isHeld: options.isAccountHeld,
   })
   const backlog = createBacklogPace()
+  const displacement = createDisplacementPace()
   const scheduler = createScheduler(caps)
   const startKeys = createStartKeys()
   const state: NodeState = {
@@ -308,7 +309,6 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   )
   const uncommitted = createUncommittedStarts({
     queue,
-    maxContents,
     isLoaded: (shard) => state.loaded.has(shard),
     isTooOld,
     update,
@@ -553,12 +553,26 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return Math.max(part, limits.maxPending - state.pendingElsewhere)
   }
 
-  /** While displaced deliveries have not ended, those who publish more wait: the store must keep up. */
+  /** Those who displace too fast wait, and while displaced deliveries have not ended, those who displace more: the store must keep up. */
   function isHeld(): ((acceptance: Acceptance) => boolean) | undefined {
-    if (queue.displaced <= MAX_DISPLACED) return undefined
+    const isPaced = displacement.holdsAny(lease.now())
+    const isLate = queue.displaced > MAX_DISPLACED
+    if (!isPaced && !isLate) return undefined
     if (queue.displaced > MAX_DISPLACED_IN_ALL) return () => true
-    return ({ deliveries }) =>
-      deliveries.some(({ webhookId }) => (queue.endpoint(webhookId)?.displaced ?? 0) > 0)
+    return (acceptance) =>
+      (isPaced && isTooFast(acceptance)) ||
+      (isLate &&
+        acceptance.deliveries.some(({ webhookId }) => (queue.endpoint(webhookId)?.displaced ?? 0) > 0))
+  }
+
+  function isTooFast({ deliveries }: Acceptance): boolean {
+    const now = lease.now()
+    let last = ''
+    return deliveries.some(({ accountId }) => {
+      if (accountId === last) return false
+      last = accountId
+      return displacement.isHeld(accountId, now)
+    })
   }
 
   /** Ends deliveries that are cancelled or displaced. */
@@ -649,6 +663,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     // After the starts: what can be sent at once does not wait.
     queue.trim(maxWaiting(), now, (endpoint, count, limit) => {
       update(endpoint)
+      displacement.displaced(endpoint.webhook.accountId, count, now)
       notices.add(endpoint.webhook, count, limit)
     })
     skipStale(now, skipped)
@@ -864,17 +879,20 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     const dueMs = Math.min(
       (freeSlots() > 0 ? scheduler.nextDueMs() : scheduler.nextProbeDueMs()) ?? Number.POSITIVE_INFINITY,
       sync.nextFetchMs() ?? Number.POSITIVE_INFINITY,
+      (loop.accepting.size > 0 ? displacement.nextMs(lease.now()) : undefined) ?? Number.POSITIVE_INFINITY,
     )
     timer.set(dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs)
   }
 
-  /** Whether the store cannot take more of this account now. What comes alone is always taken. */
-  function isFull(acceptance: Acceptance): boolean {
+  /** Why no more of this account can be taken now. What comes alone is always taken. */
+  function refusal(acceptance: Acceptance): string | undefined {
     const { accepting } = loop
     const size = acceptance.events.length + acceptance.deliveries.length
-    if (accepting.size + size <= MAX_ACCEPTING) return false
+    if (accepting.size + size <= MAX_PACED) return undefined
     const waiting = accepting.sizeOf(accountOf(acceptance))
-    return waiting > 0 && waiting + size > MAX_ACCEPTING
+    if (waiting === 0 || waiting + size <= MAX_PACED) return undefined
+    if (isTooFast(acceptance)) return QUEUE_IS_FULL
+    return waiting + size > MAX_ACCEPTING ? STORE_IS_LATE : undefined
   }
 
   const pending = () => queue.size + loop.queuedDeliveries + state.pendingElsewhere
@@ -894,7 +912,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return started
     },
     accept(acceptance) {
-      return isFull(acceptance) ? Promise.reject(queueFull()) : loop.accept(acceptance)
+      const reason = refusal(acceptance)
+      return reason === undefined ? loop.accept(acceptance) : Promise.reject(queueFull(reason))
     },
     wake() {
       sync.poll()

@@ -50,8 +50,7 @@ interface UncommittedStarts {
 }
 
 interface UncommittedStartDeps {
-  readonly queue: Pick<PendingQueue, 'add' | 'end' | 'endpoint' | 'setSequence' | 'waitingContents'>
-  readonly maxContents: number
+  readonly queue: Pick<PendingQueue, 'add' | 'end' | 'endpoint' | 'setSequence' | 'keepsContent'>
   /** Whether the deliveries of a shard are loaded. */
   isLoaded(shard: number): boolean
   /** Whether a delivery is too old to be sent. */
@@ -64,18 +63,18 @@ interface UncommittedStartDeps {
 export const NO_DELIVERIES: readonly QueuedDelivery[] = Object.freeze([])
 
 export function createUncommittedStarts(deps: UncommittedStartDeps): UncommittedStarts {
-  const { queue, maxContents, isLoaded, isTooOld, update } = deps
+  const { queue, isLoaded, isTooOld, update } = deps
 
-  /** @returns `isLast`: a delivery could not be queued, and later ones must not be queued before it. */
+  /** @param leftOut webhooks with a delivery that could not be queued: later ones must not be queued before it */
   function enqueueFrom(
     { events, deliveries }: Acceptance,
     now: number,
-  ): { readonly uncommitted: readonly QueuedDelivery[]; readonly isLast: boolean } {
+    leftOut: Set<string>,
+  ): readonly QueuedDelivery[] {
     const uncommitted: QueuedDelivery[] = []
     let hint = 0
     for (const source of deliveries) {
-      // The queue would keep no content, and request it from the store before it is there.
-      if (queue.waitingContents >= maxContents) return { uncommitted, isLast: true }
+      if (leftOut.has(source.webhookId)) continue
       const endpoint = queue.endpoint(source.webhookId)
       const index = eventIndexOf(events, source.eventId, hint)
       // The body of a replay is in the store.
@@ -83,12 +82,16 @@ export function createUncommittedStarts(deps: UncommittedStartDeps): Uncommitted
       hint = index
       const { position = 0 } = source
       const delivery = new QueuedDelivery(source, endpoint, position, 0, now, '', events[index]!.traceparent)
-      if (isTooOld(delivery) || !queue.add(delivery, now)) return { uncommitted, isLast: true }
+      // Without a content in memory the queue would request it from the store before it is there.
+      if (!queue.keepsContent(endpoint) || isTooOld(delivery) || !queue.add(delivery, now)) {
+        leftOut.add(source.webhookId)
+        continue
+      }
       delivery.isUncommitted = true
       uncommitted.push(delivery)
       update(endpoint)
     }
-    return { uncommitted, isLast: false }
+    return uncommitted
   }
 
   function withdraw(uncommitted: readonly QueuedDelivery[], now: number): void {
@@ -105,11 +108,8 @@ export function createUncommittedStarts(deps: UncommittedStartDeps): Uncommitted
       let left = slots
       for (const { acceptance } of accepting) left -= acceptance.deliveries.length
       if (left < 0) return
-      for (const pending of accepting) {
-        const { uncommitted, isLast } = enqueueFrom(pending.acceptance, now)
-        pending.uncommitted = uncommitted
-        if (isLast) return
-      }
+      const leftOut = new Set<string>()
+      for (const pending of accepting) pending.uncommitted = enqueueFrom(pending.acceptance, now, leftOut)
     },
     dropUntaken(accepting, now) {
       for (const pending of accepting) {

@@ -106,11 +106,11 @@ export function publish(
   }
   if (!isList)
     return tx === undefined
-      ? publishEvents(deps, inputs, parent, false, source).then(first)
+      ? publishEvents(deps, inputs, { parent, source }).then(first)
       : stage(deps, inputs[0], tx, parent)
   if (tx !== undefined) return stageList(deps, inputs, tx, parent, atomic === true)
   return atomic === true
-    ? publishEvents(deps, inputs, parent, true, source)
+    ? publishEvents(deps, inputs, { parent, source, isList: true })
     : publishSeparately(deps, inputs, parent, source)
 }
 
@@ -254,38 +254,49 @@ const PUBLISH_ATTRIBUTES: SpanAttributes = Object.freeze({
   'messaging.operation.type': 'send',
 })
 
-/**
- * Accepts events, all or none, counts them and notifies the host's listeners of the new ones.
- *
- * @param parent `traceparent` of the publisher, already checked
- * @param isList whether errors name the place of the event
- * @param source `PublishOptions.source`, already checked
- */
+interface PublishEventsOptions {
+  /** `traceparent` of the publisher, already checked. */
+  readonly parent?: string | undefined
+  /** `PublishOptions.source`, already checked. */
+  readonly source?: string | undefined
+  /** Whether errors name the place of the event. Default false. */
+  readonly isList?: boolean
+  /** Whether a long list is accepted in parts. Default: all or none. */
+  readonly inParts?: boolean
+}
+
+/** Accepts events, counts them and notifies the host's listeners of the new ones. */
 export async function publishEvents(
   deps: PublishDeps,
   inputs: readonly unknown[],
-  parent: string | undefined,
-  isList: boolean,
-  source?: string,
+  { parent, source, isList = false, inParts = false }: PublishEventsOptions,
 ): Promise<readonly Published[]> {
   const span = deps.tracing?.begin('publish', parent, PUBLISH_ATTRIBUTES)
+  const published: Published[] = []
   try {
     const core = deps.core()
     // Reads the host's events before the first await, because the host may change them afterwards.
     const attributesOf = span && spanAttributes(inputs)
     let checked: readonly CheckedEvent[] = []
-    const onChecked = (events: readonly CheckedEvent[]) => {
-      checked = events
-    }
-    const context = span?.traceparent ?? parent
-    const accepted = await acceptEvents(core.accept, inputs, context, onChecked, isList, source)
-    const published = accepted.map((event, index) => announce(core, checked[index]!, event))
-    countAccepted(deps, published)
+    await acceptEvents(core.accept, inputs, {
+      traceparent: span?.traceparent ?? parent,
+      source,
+      isList,
+      inParts,
+      onChecked(events) {
+        checked = events
+      },
+      onAccepted(accepted, from) {
+        const part = accepted.map((event, index) => announce(core, checked[from + index]!, event))
+        countAccepted(deps, part)
+        published.push(...part)
+      },
+    })
     if (attributesOf) span.end(attributesOf(published))
     return published
   } catch (thrown) {
     span?.end(countAttributes(inputs), errorCode(thrown) ?? 'Internal')
-    throw countRefused(deps, thrown, inputs.length)
+    throw countRefused(deps, thrown, inputs.length - published.length)
   }
 }
 

@@ -25,7 +25,7 @@ import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
 import { fromStoredJob, isWebhookJob, stepWebhookJob, type WebhookJob } from './webhook-job.js'
 
 /** Replays a second that a node accepts: the rest of its time is for new events. */
-const PER_SECOND = 1_400
+const PER_SECOND = 2_000
 /** Between two looks for jobs that nobody has announced, ms: those that other nodes have added, and those that are left. */
 const SHARED_INTERVAL_MS = 5_000
 const INTERVAL_MS = 600_000

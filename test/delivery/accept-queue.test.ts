@@ -46,6 +46,13 @@ describe('what waits to be accepted', () => {
     expect(accountsOf(queue.take(10))).toBe('b')
   })
 
+  it('gives no account more than its part of a group, but one item', () => {
+    const queue = queueOf(item('a', 3), item('a', 3), item('b', 2), item('a', 1), item('c', 8), item('b', 2))
+    expect(accountsOf(queue.take(100, undefined, 4))).toBe('aabbc')
+    expect(accountsOf(queue.take(100, undefined, 4))).toBe('a')
+    expect(queue.size).toBe(0)
+  })
+
   it('waits while it is held, with everything of its account that came later', () => {
     const queue = queueOf(item('a', 1, 'held'), item('b'), item('a', 1, 'free'))
     const isHeld = ({ name }: Item) => name === 'held'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { acceptEvents } from '../../src/delivery/accept.js'
-import { errorCode, type HookswitchError } from '../../src/errors.js'
+import { errorCode, HookswitchError } from '../../src/errors.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, type Harness } from './harness.js'
 
@@ -145,5 +145,71 @@ describe('acceptEvents', () => {
     }
     await acceptEvents(deps, [event()])
     expect(bodies).toBe(2)
+  })
+})
+
+describe('a long list', () => {
+  const webhooks = [aWebhook(), aWebhook({}, { id: 'w2' }), aWebhook({}, { id: 'w3' })]
+  const events = Array.from({ length: 120 }, (_, index) => event({ callId: `call-${index}` }))
+
+  /** Records the acceptances, of which the one at `failsAt` fails. */
+  async function recording(failsAt?: number) {
+    const harness = await createHarness(webhooks)
+    const sizes: [number, number][] = []
+    const deps: typeof harness.accept = {
+      ...harness.accept,
+      accept(acceptance) {
+        if (sizes.length === failsAt)
+          return Promise.reject(new HookswitchError('StoreUnavailable', 'out', { retryAfterSeconds: 1 }))
+        sizes.push([acceptance.events.length, acceptance.deliveries.length])
+        return harness.accept.accept(acceptance)
+      },
+    }
+    return { harness, deps, sizes }
+  }
+
+  it('is accepted in parts of 200 events and deliveries, in order', async () => {
+    const { harness, deps, sizes } = await recording()
+    const places: number[] = []
+    const accepted = await acceptEvents(deps, events, {
+      inParts: true,
+      onAccepted: (_, from) => places.push(from),
+    })
+    expect(sizes).toEqual([
+      [50, 150],
+      [50, 150],
+      [20, 60],
+    ])
+    expect(places).toEqual([0, 50, 100])
+    const stored = await harness.deliveries('w2')
+    expect(stored.map(({ eventId }) => eventId).sort()).toEqual(accepted.map(({ id }) => id).sort())
+    expect(new Set(stored.map(({ callId }) => callId)).size).toBe(120)
+  })
+
+  it('is refused before any part is accepted, if one event is invalid', async () => {
+    const { deps, sizes } = await recording()
+    const error = await rejectionOf(acceptEvents(deps, [...events, event({ hook: 'no' })], { inParts: true }))
+    expect(error).toMatchObject({ code: 'InvalidInput', failures: [{ path: 'events[120].hook' }] })
+    expect(sizes).toEqual([])
+  })
+
+  it.each([
+    [0, 'out'],
+    [2, 'out; the first 100 events of the list were accepted'],
+  ])('tells how much was accepted when part %i fails', async (failsAt, message) => {
+    const { harness, deps } = await recording(failsAt)
+    const error = await rejectionOf(acceptEvents(deps, events, { inParts: true }))
+    expect(error).toMatchObject({ code: 'StoreUnavailable', message, retryAfterSeconds: 1 })
+    expect(await harness.deliveries('w1')).toHaveLength(failsAt * 50)
+  })
+
+  it('is accepted as one by default, and an event with many webhooks always', async () => {
+    const { deps, sizes } = await recording()
+    await acceptEvents(deps, events)
+    expect(sizes).toEqual([[120, 360]])
+    const many = Array.from({ length: 250 }, (_, index) => aWebhook({}, { id: `w${index}` }))
+    const harness = await createHarness(many)
+    await acceptEvents(harness.accept, [event(), event({ callId: 'other' })], { inParts: true })
+    expect(await harness.deliveries('w249')).toHaveLength(2)
   })
 })

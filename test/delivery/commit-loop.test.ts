@@ -1,6 +1,7 @@
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { type CommitHandlers, createCommitLoop } from '../../src/delivery/commit-loop.js'
+import type { Acceptance } from '../../src/delivery/delivery-store.js'
 import type { NodeState } from '../../src/delivery/node-state.js'
 import { createPositions } from '../../src/delivery/positions.js'
 import type { QueuedDelivery } from '../../src/delivery/queue/queued-delivery.js'
@@ -450,4 +451,41 @@ it('a task that begins others in its first step is not overtaken by them, nor by
   ends.shift()!()
   await clock.settle()
   expect(log).toEqual(['first begins', 'first ends', 'second begins', 'second ends', 'commit'])
+})
+
+describe('what one account publishes', () => {
+  let events = 0
+  function publish({ loop }: ReturnType<typeof createFixture>, accountId: string, count = 1) {
+    for (let left = count; left > 0; left--) {
+      const event = { id: `e${events++}`, accountId, callId: 'call', hook: 'h' }
+      void loop.accept({ events: [event], deliveries: [] } as unknown as Acceptance)
+    }
+  }
+  const accountsOf = ({ accepted }: Group) => {
+    const counts: Record<string, number> = {}
+    for (const { events } of accepted) counts[events[0]!.accountId] = (counts[events[0]!.accountId] ?? 0) + 1
+    return counts
+  }
+
+  it('has at most 200 events and deliveries in a group while others publish, and is not limited alone', async () => {
+    const fixture = createFixture()
+    const { groups, clock, answer } = fixture
+    publish(fixture, 'a')
+    await clock.settle()
+    publish(fixture, 'a', 300)
+    await answer()
+    publish(fixture, 'a', 300)
+    publish(fixture, 'b')
+    for (let group = 0; group < 3; group++) await answer()
+    expect(groups.map(accountsOf)).toEqual([{ a: 1 }, { a: 300 }, { a: 200, b: 1 }, { a: 100 }])
+    await clock.advance(999)
+    publish(fixture, 'b', 300)
+    await clock.settle()
+    for (let group = 0; group < 2; group++) await answer()
+    expect(groups.slice(-2).map(accountsOf)).toEqual([{ b: 200 }, { b: 100 }])
+    await clock.advance(1)
+    publish(fixture, 'b', 300)
+    await clock.settle()
+    expect(accountsOf(groups.at(-1)!)).toEqual({ b: 300 })
+  })
 })

@@ -287,6 +287,66 @@ describe('publishers wait while displaced deliveries have not ended', () => {
   })
 })
 
+describe('an account whose webhooks are full displaces 1,000 deliveries a second', () => {
+  async function displaced(count: number) {
+    const webhooks = [
+      aWebhook(),
+      aWebhook({ uri: 'https://healthy.example/' }, { id: 'w2', accountId: 'sub' }),
+    ]
+    const harness = await createHarness(webhooks)
+    harness.sender.script = ({ group }) => (group in SILENT ? undefined : responseWith(200))
+    const limits = { ...LIMITS, maxPendingPerWebhook: 100 }
+    const node = harness.node({ caps: { perEndpoint: 1, total: 10 }, limits })
+    await node.start()
+    const publish = (events: number, prefix: string, accountId = 'acc') =>
+      acceptEvents(
+        harness.accept,
+        callsOf(events, prefix).map((callId) => ({ hook: 'channel_create', accountId, callId })),
+      )
+    // One is in flight and 100 wait.
+    await publish(500, 'first')
+    await publish(count + 101 - 500, 'next')
+    await settleAll(harness)
+    return { harness, node, publish }
+  }
+
+  it('and its next events wait, while those of others do not', async () => {
+    const { harness, node, publish } = await displaced(1_200)
+    let isAccepted = false
+    const late = publish(1, 'late').then(() => {
+      isAccepted = true
+    })
+    await settleAll(harness)
+    await publish(1, 'other', 'sub')
+    expect(isAccepted).toBe(false)
+    await harness.clock.advance(200)
+    await late
+    expect((await endsOf(harness)).waiting.at(-1)).toBe('late0')
+    await node.close(0)
+  })
+
+  it('and it does not wait below that', async () => {
+    const { node, publish } = await displaced(1_000)
+    await publish(1, 'next')
+    await node.close(0)
+  })
+
+  it('and at most 5,000 of its events and deliveries wait', async () => {
+    const { harness, node, publish } = await displaced(1_200)
+    const waiting = [publish(1_000, 'a'), publish(1_000, 'b'), publish(500, 'c')]
+    await settleAll(harness)
+    await expect(publish(1, 'refused')).rejects.toMatchObject({
+      code: 'QueueFull',
+      retryAfterSeconds: 1,
+      message: expect.stringContaining('more than 5000 of its events and deliveries wait'),
+    })
+    await publish(1, 'other', 'sub')
+    await harness.clock.advance(5_000)
+    await Promise.all(waiting)
+    await node.close(0)
+  })
+})
+
 describe('what the store cannot take', () => {
   it('is refused above 100,000 events and deliveries of one account that wait for it', async () => {
     const { harness, node } = await silentAndHealthy(LIMITS)

@@ -16,7 +16,7 @@ const OWN = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00`
 
 const publish = async (harness: Harness, traceparent?: string, callId = 'call') => {
   const event = { hook: 'channel_create', accountId: 'acc', callId }
-  return acceptEvents(harness.accept, [event], traceparent)
+  return acceptEvents(harness.accept, [event], { traceparent })
 }
 /** All `traceparent` values of each request. */
 const traceparents = (harness: Harness) =>

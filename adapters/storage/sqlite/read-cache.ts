@@ -1,85 +1,120 @@
-/** Caches, in the host's thread, the two reads that every event needs: candidate webhooks and account lineage. */
+/**
+ * Caches, in the host's thread, the reads that every event and every check of a token needs: candidate webhooks, account lineage,
+ * tokens and the holders of tokens. They would wait for the group that the worker is writing.
+ */
 import { LRUCache } from 'lru-cache'
 import type { Backend } from './backend.js'
 import { effectOf, type RpcRequest } from './rpc-methods.js'
 
-/** Upper bound of cached rows of each kind: two accounts with 10,000 webhooks, or thousands with a few. */
+/** Upper bound of cached rows of each kind, such as two accounts with 10,000 webhooks, or thousands with a few. */
 const MAX_ROWS = 20_000
 
-interface CachedRows {
-  readonly rows: readonly unknown[]
-  /** The version they were read at. */
+interface Cached {
+  readonly value: object
+  /** The version it was read at. */
   readonly version: number
 }
 
-interface RowCache {
-  /** Returns cached rows, or reads them from the backend. */
-  read(key: string, call: RpcRequest): Promise<readonly unknown[]>
+interface ReadCache {
+  /** Returns what is cached, or reads it from the backend. What does not exist is not cached. */
+  read(call: RpcRequest): Promise<unknown>
   clear(): void
 }
+
+/** The reads of accounts that are cached. */
+const ACCOUNT_READS: ReadonlySet<string> = new Set(['lineage', 'apiKey', 'user'])
 
 /**
  * Adds the cache to a backend. Without it each event would need one or two more round trips to the worker, which would
  * send its webhooks along.
  *
- * Webhooks change in the file with every failure, so the backend provides their version. Accounts change only through
+ * Webhooks change in the file with every failure, so the backend provides their version. Accounts and tokens change only through
  * requests that pass here: a change increments the version when it is sent and again when it is answered, because a read
- * answered in between may be from before or after it.
+ * answered in between may be from before or after it. A new token changes nothing that is cached.
  *
  * @returns the backend with the cache; `invalidate` clears it when the backend is lost, so that reads fail too
  */
 export function withReadCache(backend: Backend): Backend & { invalidate(): void } {
   let accountVersion = 0
-  const candidates = createRowCache(backend.request, backend.webhookVersion)
-  const lineages = createRowCache(backend.request, () => accountVersion)
+  let tokenVersion = 0
+  const candidates = createReadCache(backend.request, backend.webhookVersion)
+  const accounts = createReadCache(backend.request, () => accountVersion)
+  // An account is removed with its tokens.
+  const tokens = createReadCache(backend.request, () => accountVersion + tokenVersion)
 
   /** Copies the accounts: they reach the host, which may modify them. */
-  async function lineage(accountId: string, call: RpcRequest): Promise<readonly unknown[]> {
-    const accounts = await lineages.read(accountId, call)
-    return accounts.map((account) => ({ ...(account as object) }))
+  async function lineage(call: RpcRequest): Promise<readonly unknown[]> {
+    const found = (await accounts.read(call)) as readonly object[]
+    return found.map((account) => ({ ...account }))
   }
 
-  async function changeAccounts(call: RpcRequest): Promise<unknown> {
-    accountVersion += 1
+  async function change(call: RpcRequest, count: () => void): Promise<unknown> {
+    count()
     try {
       return await backend.request(call)
     } finally {
-      accountVersion += 1
+      count()
     }
+  }
+
+  const changeAccounts = (call: RpcRequest) =>
+    change(call, () => {
+      accountVersion += 1
+    })
+
+  function accountRequest(call: RpcRequest): Promise<unknown> {
+    if (effectOf(call) === 'write') return changeAccounts(call)
+    if (!ACCOUNT_READS.has(call.method) || !hasTexts(call)) return backend.request(call)
+    return call.method === 'lineage' ? lineage(call) : accounts.read(call)
+  }
+
+  function tokenRequest(call: RpcRequest): Promise<unknown> {
+    if (call.method === 'read' && hasTexts(call)) return tokens.read(call)
+    if (effectOf(call) === 'read' || call.method === 'issue') return backend.request(call)
+    return change(call, () => {
+      tokenVersion += 1
+    })
   }
 
   return {
     ...backend,
     request(call) {
-      const { port, method, args } = call
-      if (port === 'webhooks' && method === 'candidates') return candidates.read(JSON.stringify(args), call)
-      if (port !== 'accounts') return backend.request(call)
-      if (method === 'lineage' && typeof args[0] === 'string') return lineage(args[0], call)
-      return effectOf(call) === 'write' ? changeAccounts(call) : backend.request(call)
+      if (call.port === 'accounts') return accountRequest(call)
+      if (call.port === 'tokens') return tokenRequest(call)
+      // Another secret encrypts the API keys again.
+      if (call.port === 'encryption' && effectOf(call) === 'write') return changeAccounts(call)
+      if (call.port === 'webhooks' && call.method === 'candidates') return candidates.read(call)
+      return backend.request(call)
     },
     invalidate() {
       candidates.clear()
-      lineages.clear()
+      accounts.clear()
+      tokens.clear()
     },
   }
 }
 
-/** @param version changes whenever the cached rows may have changed */
-function createRowCache(request: Backend['request'], version: () => number): RowCache {
-  const cache = new LRUCache<string, CachedRows>({
+/** Whether a host's arguments are what they should be: the key of others may be that of something else. */
+const hasTexts = ({ args }: RpcRequest) => args.every((arg) => typeof arg === 'string')
+
+/** @param version changes whenever what is cached may have changed */
+function createReadCache(request: Backend['request'], version: () => number): ReadCache {
+  const cache = new LRUCache<string, Cached>({
     maxSize: MAX_ROWS,
-    sizeCalculation: ({ rows }) => rows.length + 1,
+    sizeCalculation: ({ value }) => (Array.isArray(value) ? value.length + 1 : 1),
   })
 
   return {
-    async read(key, call) {
+    async read(call) {
+      const key = JSON.stringify([call.method, call.args])
       const before = version()
       const cached = cache.get(key)
-      if (cached?.version === before) return cached.rows
-      const rows = (await request(call)) as readonly unknown[]
-      // If the version has changed, the rows may be from before or after the change.
-      if (version() === before) cache.set(key, { rows, version: before })
-      return rows
+      if (cached?.version === before) return cached.value
+      const value = await request(call)
+      // If the version has changed, it may be from before or after the change.
+      if (typeof value === 'object' && value !== null && version() === before)
+        cache.set(key, { value, version: before })
+      return value
     },
     clear: () => cache.clear(),
   }

@@ -129,19 +129,22 @@ export function addToOldest(entries: Entries, endpoint: QueueEndpoint, entry: nu
   if (oldest[index - 1] !== position) oldest.splice(index, 0, position)
 }
 
-/** Whether nothing that waits is before it in its lane. */
+/** Whether it waits, and nothing that waits is before it in its lane. */
 function isFirstWaiting(entries: Entries, entry: number, { epoch }: QueueEndpoint): boolean {
-  const previous = entries.word(entry, PREVIOUS)
-  return isInBacklog(entries, entry, epoch) && (previous === NONE || !isInBacklog(entries, previous, epoch))
+  return isInBacklog(entries, entry, epoch) && waitingBefore(entries, entry, epoch) === NONE
 }
 
 function firstWaiting(entries: Entries, entry: number, { epoch }: QueueEndpoint): number {
   let first = entry
-  for (;;) {
-    const previous = entries.word(first, PREVIOUS)
-    if (previous === NONE || !isInBacklog(entries, previous, epoch)) return first
-    first = previous
-  }
+  for (let before = entry; before !== NONE; before = waitingBefore(entries, before, epoch)) first = before
+  return first
+}
+
+/** The last of its lane that waits before an entry, perhaps before others that do not wait, or `NONE`. */
+function waitingBefore(entries: Entries, entry: number, epoch: number): number {
+  let before = entries.word(entry, PREVIOUS)
+  while (before !== NONE && !isInBacklog(entries, before, epoch)) before = entries.word(before, PREVIOUS)
+  return before
 }
 
 /** Finds the lanes with the oldest waiting deliveries; returns the oldest of all. */

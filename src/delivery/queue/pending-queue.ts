@@ -96,6 +96,11 @@ export interface PendingQueue {
   readonly bytes: number
   /** Deliveries that wait and whose content is in memory. */
   readonly waitingContents: number
+  /**
+   * Whether the content of the next delivery of an endpoint stays in memory: while that of fewer than `maxContents` waiting ones
+   * does, and, for an account with few of them, of half as many more. A backlog must not make others read the store.
+   */
+  keepsContent(endpoint: QueueEndpoint): boolean
   /** Whether `takeStale` would return a delivery. */
   readonly hasStale: boolean
   /** Displaced deliveries that wait for their end. */
@@ -112,8 +117,7 @@ export interface PendingQueue {
   setWebhook(webhook: Webhook): QueueEndpoint
   /**
    * Adds a delivery that this node accepted: into its lane by sequence number, then position. As the head of its lane it
-   * is due at `now`. Its content stays in memory while that of fewer than `maxContents` waiting deliveries is, or if it is a
-   * test. False: its key is known already.
+   * is due at `now`. Its content stays in memory if `keepsContent`, or if it is a test. False: its key is known already.
    */
   add(delivery: QueuedDelivery, now: number): boolean
   /** The sequence number of a taken delivery, which was added without one, is known. */
@@ -212,7 +216,7 @@ export interface PendingQueue {
 }
 
 interface PendingQueueOptions {
-  /** Contents of waiting deliveries from which on `add` keeps none. */
+  /** Contents of waiting deliveries from which on `add` keeps those of accounts with few alone. */
   readonly maxContents: number
   /** The shard of a webhook, 0–63. */
   readonly shardOf: (webhookId: string) => number
@@ -235,6 +239,9 @@ const MAX_LANES_SEARCHED = 64
 const MAX_FOLLOWERS_SEARCHED = 8
 /** Deliveries that are live no more, and that one call moves. */
 const MAX_AGED_AT_ONCE = 100
+
+/** Part of `maxContents`: an account with fewer waiting deliveries has few. */
+const FEW = 1 / 32
 
 /** Heads after which `summary` looks for no other oldest delivery. */
 const MAX_VISITED = 20_000
@@ -266,6 +273,11 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
   let displaced = 0
   /** Deliveries that wait and whose content is in memory. */
   let waitingContents = 0
+
+  function keepsContent({ account }: QueueEndpoint): boolean {
+    if (waitingContents < maxContents) return true
+    return account.backlog < Math.floor(maxContents * FEW) && waitingContents < maxContents * 1.5
+  }
 
   /** To be called once the entries of an endpoint, its webhook or what is taken of it have changed. */
   function refresh(endpoint: QueueEndpoint): void {
@@ -700,6 +712,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     get waitingContents() {
       return waitingContents
     },
+    keepsContent,
     get displaced() {
       return displaced
     },
@@ -731,7 +744,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setFailedMs(entry, delivery.failedMs)
       if (attempts === 0 && delivery.replayOf === undefined) entries.setFlag(entry, IS_LIVE, true)
       const isTest = delivery.lane.startsWith(TEST_LANE)
-      const content = isTest || waitingContents < maxContents ? delivery : undefined
+      const content = isTest || keepsContent(endpoint) ? delivery : undefined
       if (!insert(endpoint, entry, epoch, content)) return false
       if (isTest) endpoint.tests.push(delivery.position)
       age(endpoint, 2, now)

@@ -19,8 +19,9 @@ export const publishEvents: Operation = async (context) => {
   const parsed = parseEvents(context.data, accountId)
   if ('failures' in parsed) throw invalidInput(parsed.failures)
   // A malformed header counts as absent (W3C Trace Context, 3.2).
-  const traceparent = parseTraceparent(getHeader(context.headers, 'traceparent'))
-  const published = publishTo(publishing, parsed.events, traceparent, isList, 'http')
+  const parent = parseTraceparent(getHeader(context.headers, 'traceparent'))
+  const options = { parent, source: 'http', isList, inParts: true }
+  const published = publishTo(publishing, parsed.events, options)
   const accepted = await translateFailures(published, toWireFailure)
   return { data: publishedJson(accepted.map(({ eventId }) => eventId)) }
 }

@@ -413,7 +413,9 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
   },
   publishEvents: {
     tag: 'Events',
-    summary: 'Publish one or more events, all or none',
+    summary: 'Publish one or more events',
+    description:
+      'All are checked before any is accepted: where one is refused, none is. A list of more than 200 events and deliveries is accepted in parts, in order; if one of them cannot be accepted, the error tells how many events before it were. To repeat the whole list safely, give each event an idempotency key.',
     body: {
       schema: { anyOf: [ref('Event'), { ...listOf(ref('Event')), minItems: 1 }] },
       example: example.EVENT,

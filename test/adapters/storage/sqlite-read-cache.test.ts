@@ -92,6 +92,48 @@ describe('candidate webhooks', () => {
   })
 })
 
+describe('a token and its holder', () => {
+  const token: RpcRequest = { port: 'tokens', method: 'read', args: ['hash'] }
+  const apiKey: RpcRequest = { port: 'accounts', method: 'apiKey', args: ['account'] }
+  const user: RpcRequest = { port: 'accounts', method: 'user', args: ['account', 'user'] }
+  const reads = [token, apiKey, user]
+
+  it('are read once, each by its arguments', async () => {
+    const { request, requests, state } = setUp()
+    state.answer = async () => ({ id: 'row' })
+    for (const call of [...reads, ...reads]) expect(await request(call)).toEqual({ id: 'row' })
+    expect(requests).toEqual(reads)
+    await request({ ...token, args: ['another'] })
+    expect(requests).toHaveLength(4)
+  })
+
+  it('are read each time while they do not exist', async () => {
+    const { request, requests, state } = setUp()
+    state.answer = async () => undefined
+    for (const call of [...reads, ...reads]) expect(await request(call)).toBeUndefined()
+    expect(requests).toHaveLength(6)
+  })
+
+  it.each([
+    ['tokens', 'issue', []],
+    ['tokens', 'revoke', [token]],
+    ['tokens', 'revokeAll', [token]],
+    ['tokens', 'pruneTokens', [token]],
+    ['accounts', 'remove', reads],
+    ['accounts', 'putApiKey', reads],
+    ['accounts', 'removeUser', reads],
+    ['encryption', 'reencrypt', reads],
+  ] as const)('are read again after %s.%s where it may change them', async (port, method, again) => {
+    const { request, requests, state } = setUp()
+    state.answer = async () => ({ id: 'row' })
+    for (const call of reads) await request(call)
+    await request({ port, method, args: [] } as RpcRequest)
+    requests.length = 0
+    for (const call of reads) await request(call)
+    expect(requests).toEqual(again)
+  })
+})
+
 describe('the lineage of an account', () => {
   const change: RpcRequest = { port: 'accounts', method: 'update', args: [{ id: 'account' }] }
 

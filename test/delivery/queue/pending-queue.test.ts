@@ -460,6 +460,23 @@ describe('missing contents', () => {
     expect(queue.waitingContents).toBe(4)
   })
 
+  it('are kept beside a full memory for an account with few deliveries, up to half as many more', () => {
+    const { queue, webhook, endpoint, add } = createQueue({ maxContents: 96 })
+    for (let position = 1; position <= 100; position++) add(position)
+    expect(queue.waitingContents).toBe(96)
+    expect(queue.keepsContent(endpoint)).toBe(false)
+    const addOf = (account: number) => {
+      const id = `other-${account}`
+      const other = queue.setWebhook({ ...webhook, id, accountId: id })
+      const before = queue.waitingContents
+      for (const position of [1, 2, 3, 4]) queue.add(queued(other, { position, lane: `${position}` }), NOW)
+      return queue.waitingContents - before
+    }
+    expect(addOf(1)).toBe(3)
+    for (let account = 2; account <= 20; account++) addOf(account)
+    expect(queue.waitingContents).toBe(96 * 1.5)
+  })
+
   it('alternate between live and older deliveries', () => {
     const { queue, webhook, add, load } = createQueue({ maxContents: 1 })
     const other = queued(queue.setWebhook({ ...webhook, id: 'other' }), { position: 1 })
@@ -669,4 +686,18 @@ it('a delivery that returns is among the oldest that an earlier search has found
   add(304)
   queue.trim(LIMITS.maxPending, NOW, () => {})
   expect(positionsOf(queue.takeStale(9)).sort((left, right) => left - right)).toEqual([1, 2, 3, 4])
+})
+
+it('a call goes whole although a delivery of an older epoch stands in the middle of it', () => {
+  const limits = { ...LIMITS, maxPendingPerWebhook: 300 }
+  const { queue, webhook, add, load } = createQueue({ maxContents: 1_000, limits })
+  queue.setWebhook({ ...webhook, revision: 2, epoch: 2 })
+  for (let lane = 1; lane <= 301; lane++) add(lane * 10, { epoch: 2 })
+  queue.trim(LIMITS.maxPending, NOW, () => {})
+  load([{ position: 21, lane: LANE, sequence: 2, epoch: 1 }])
+  load([{ position: 22, lane: LANE, sequence: 2, epoch: 2 }])
+  load([{ position: 9_000, lane: LANE, sequence: 1, epoch: 2 }])
+  queue.trim(LIMITS.maxPending, NOW, () => {})
+  fillMissing(queue, NOW)
+  expect(positionsOf(queue.takeStale(9)).sort((left, right) => left - right)).toEqual([10, 20, 30])
 })
