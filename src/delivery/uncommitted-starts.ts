@@ -65,16 +65,10 @@ export const NO_DELIVERIES: readonly QueuedDelivery[] = Object.freeze([])
 export function createUncommittedStarts(deps: UncommittedStartDeps): UncommittedStarts {
   const { queue, isLoaded, isTooOld, update } = deps
 
-  /** @param leftOut webhooks with a delivery that could not be queued: later ones must not be queued before it */
-  function enqueueFrom(
-    { events, deliveries }: Acceptance,
-    now: number,
-    leftOut: Set<string>,
-  ): readonly QueuedDelivery[] {
+  function enqueueFrom({ events, deliveries }: Acceptance, now: number): readonly QueuedDelivery[] {
     const uncommitted: QueuedDelivery[] = []
     let hint = 0
     for (const source of deliveries) {
-      if (leftOut.has(source.webhookId)) continue
       const endpoint = queue.endpoint(source.webhookId)
       const index = eventIndexOf(events, source.eventId, hint)
       // The body of a replay is in the store.
@@ -83,10 +77,7 @@ export function createUncommittedStarts(deps: UncommittedStartDeps): Uncommitted
       const { position = 0 } = source
       const delivery = new QueuedDelivery(source, endpoint, position, 0, now, '', events[index]!.traceparent)
       // Without a content in memory the queue would request it from the store before it is there.
-      if (!queue.keepsContent(endpoint) || isTooOld(delivery) || !queue.add(delivery, now)) {
-        leftOut.add(source.webhookId)
-        continue
-      }
+      if (!queue.keepsContent(endpoint) || !queue.add(delivery, now)) continue
       delivery.isUncommitted = true
       uncommitted.push(delivery)
       update(endpoint)
@@ -108,8 +99,7 @@ export function createUncommittedStarts(deps: UncommittedStartDeps): Uncommitted
       let left = slots
       for (const { acceptance } of accepting) left -= acceptance.deliveries.length
       if (left < 0) return
-      const leftOut = new Set<string>()
-      for (const pending of accepting) pending.uncommitted = enqueueFrom(pending.acceptance, now, leftOut)
+      for (const pending of accepting) pending.uncommitted = enqueueFrom(pending.acceptance, now)
     },
     dropUntaken(accepting, now) {
       for (const pending of accepting) {

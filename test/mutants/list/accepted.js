@@ -26,7 +26,7 @@ export const mutants = [
   {
     what: 'what the store cannot take is dropped instead of refused',
     file: 'src/delivery/dispatcher.ts',
-    find: 'Promise.reject(queueFull())',
+    find: 'Promise.reject(queueFull(reason))',
     replace: 'Promise.resolve(acceptance.events.map(({ id }) => ({ id, sequence: 1, duplicate: false })))',
     tests: ['test/delivery/dispatcher-shares.test.ts'],
   },

@@ -85,8 +85,8 @@ export const mutants = [
   {
     what: 'the content of a test is not in memory',
     file: 'src/delivery/queue/pending-queue.ts',
-    find: 'isTest || waitingContents < maxContents',
-    replace: 'waitingContents < maxContents',
+    find: 'isTest || keepsContent(endpoint)',
+    replace: 'keepsContent(endpoint)',
     tests: QUEUE,
   },
   {

@@ -47,20 +47,6 @@ export const mutants = [
     tests: [TEST],
   },
   {
-    what: 'a delivery enters the queue before one that could not',
-    file: 'src/delivery/uncommitted-starts.ts',
-    find: '|| !queue.add(delivery, now)) return { uncommitted, isLast: true }',
-    replace: '|| !queue.add(delivery, now)) continue',
-    tests: [TEST],
-  },
-  {
-    what: 'an acceptance enters the queue before one that could not',
-    file: 'src/delivery/uncommitted-starts.ts',
-    find: '        if (isLast) return\n',
-    replace: '',
-    tests: [TEST],
-  },
-  {
     what: 'what was not taken is counted as lost in a failover',
     file: 'src/delivery/dispatcher.ts',
     find: '    uncommitted.dropUntaken(accepting, now)\n',
@@ -131,13 +117,6 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-failover.test.ts'],
   },
   {
-    what: 'a delivery that is too old starts at once',
-    file: 'src/delivery/uncommitted-starts.ts',
-    find: 'isTooOld(delivery) || ',
-    replace: '',
-    tests: [TEST],
-  },
-  {
     what: 'an acceptance that is committed again counts deliveries that have left the queue',
     file: 'src/delivery/commit-loop.ts',
     find: '        pending.uncommitted = NO_DELIVERIES\n',
@@ -147,7 +126,7 @@ export const mutants = [
   {
     what: 'the content of a delivery is requested before it is accepted',
     file: 'src/delivery/uncommitted-starts.ts',
-    find: '      if (queue.waitingContents >= maxContents) return { uncommitted, isLast: true }\n',
+    find: '!queue.keepsContent(endpoint) || ',
     replace: '',
     tests: [TEST],
   },
