@@ -124,7 +124,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   endStreams(): void
   /**
    * Accepts an event, or a list of events in their order. When it resolves, each accepted event and one delivery per matching
-   * webhook are committed; of a list, up to 5,000 events and deliveries at once.
+   * webhook are committed; of a list, up to 5,000 events and deliveries at once, or 200 while other accounts publish too.
    *
    * Of a list each event is accepted or refused for itself: the result has an item for each event, in order, and that of a
    * refused one is its `error`. With `atomic` all are accepted, or none and it rejects. A list must not change before it

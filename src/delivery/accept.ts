@@ -29,8 +29,12 @@ export interface AcceptDeps {
   readonly clock: Clock
   readonly directory: Pick<Directory, 'lineage'>
   readonly webhooks: Pick<WebhookStore, 'candidates'>
-  /** Commits events with their deliveries. */
-  accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
+  /**
+   * Commits events with their deliveries.
+   *
+   * @param isContinued they continue a list whose beginning is accepted, and wait instead of being refused with `QueueFull`
+   */
+  accept(acceptance: Acceptance, isContinued?: boolean): Promise<readonly AcceptedEvent[]>
   newId(): string
   /** Whether a kind of event is in the catalogue. */
   isKnownHook(hook: string): boolean
@@ -298,8 +302,8 @@ interface AcceptOptions {
    */
   readonly inboxIds?: readonly string[]
   /**
-   * Whether a long list is accepted in parts, one after the other. If one cannot be accepted, those before it are, and the error
-   * tells their number. Default: all or none.
+   * Whether a long list is accepted in parts, one after the other. If a part cannot be accepted, the events of the parts before it
+   * are accepted, and the error, never `QueueFull`, has their number (`acceptedEvents`). Default: all or none.
    */
   readonly inParts?: boolean | undefined
   /** Gets what was accepted, part by part, and the place of the first. */
@@ -335,7 +339,7 @@ export async function acceptPreparedEvents(
       : { events, deliveries: own }
     let accepted: readonly AcceptedEvent[]
     try {
-      accepted = await deps.accept(acceptance)
+      accepted = await deps.accept(acceptance, from > 0)
     } catch (thrown) {
       throw from === 0 ? thrown : partlyAccepted(thrown, from)
     }
@@ -359,17 +363,19 @@ function endOfPart(matched: readonly MatchedEvent[], from: number): number {
   return matched.length
 }
 
-function partlyAccepted(thrown: unknown, count: number): unknown {
-  const code = errorCode(thrown)
-  if (code === undefined) return thrown
-  const { message, field, failures, id, retryAfterSeconds } = thrown as HookswitchError
-  return new HookswitchError(code, `${message}; the first ${count} events of the list were accepted`, {
+/** The error of a part, with the number of events before it, for people and in `acceptedEvents`. */
+function partlyAccepted(thrown: unknown, acceptedEvents: number): unknown {
+  const { message, field, failures, id, retryAfterSeconds } = (thrown ?? {}) as Partial<HookswitchError>
+  const before =
+    acceptedEvents === 1 ? 'first event of the list was' : `first ${acceptedEvents} events of the list were`
+  const error = new HookswitchError(errorCode(thrown) ?? 'Internal', `${message}; the ${before} accepted`, {
     field,
     failures,
     id,
     retryAfterSeconds,
     cause: thrown,
   })
+  return Object.assign(error, { acceptedEvents })
 }
 
 function noteAccepted(

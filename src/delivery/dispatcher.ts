@@ -71,10 +71,12 @@ export interface Dispatcher {
   /** Takes shards, recovers what former owners left, and starts sending. */
   start(): Promise<void>
   /**
-   * Commits events with their deliveries. Rejects with `QueueFull` while the store cannot take more, with what the store
-   * refuses them with, with `StoreUnavailable`, and with `Closing`.
+   * Commits events with their deliveries. Rejects with `QueueFull` while the store, or the queues of the account, cannot take
+   * more, with what the store refuses them with, with `StoreUnavailable`, and with `Closing`.
+   *
+   * @param isContinued whether the beginning of their list is accepted: then `QueueFull`, which says that nothing is, would be wrong
    */
-  accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
+  accept(acceptance: Acceptance, isContinued?: boolean): Promise<readonly AcceptedEvent[]>
   /** Looks for work in the store now: for hosts that wrote to it in their own transaction. */
   wake(): void
   /** Cancels the unsent requests of a disabled or deleted webhook. */
@@ -565,7 +567,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         acceptance.deliveries.some(({ webhookId }) => (queue.endpoint(webhookId)?.displaced ?? 0) > 0))
   }
 
-  function isTooFast({ deliveries }: Acceptance): boolean {
+  function isTooFast({ deliveries, inboxIds }: Acceptance): boolean {
+    // Events of host transactions are relayed in one line: those of other accounts would wait behind it.
+    if (inboxIds) return false
     const now = lease.now()
     let last = ''
     return deliveries.some(({ accountId }) => {
@@ -911,8 +915,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       started = begin()
       return started
     },
-    accept(acceptance) {
-      const reason = refusal(acceptance)
+    accept(acceptance, isContinued = false) {
+      const reason = isContinued ? undefined : refusal(acceptance)
       return reason === undefined ? loop.accept(acceptance) : Promise.reject(queueFull(reason))
     },
     wake() {

@@ -7,8 +7,7 @@ import { charge, type RateLimit, refill, type TokenBucket } from '../values/toke
 /** Displaced deliveries of one account. */
 const RATE: RateLimit = { burst: 1_000, refillPerSecond: 1_000 }
 
-/** @internal */
-export interface DisplacementPace {
+interface DisplacementPace {
   /** Deliveries of an account's webhooks were displaced. */
   displaced(accountId: string, count: number, now: number): void
   /** Whether events for the webhooks of an account have to wait. */

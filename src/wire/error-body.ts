@@ -131,6 +131,8 @@ interface Thrown {
   readonly id?: string
   readonly message?: string
   readonly retryAfterSeconds?: number
+  /** Events of the list that were accepted before the error. */
+  readonly acceptedEvents?: number
 }
 
 /**
@@ -143,6 +145,13 @@ export function toHttpError(
   thrown: unknown,
   toWire: (failure: Failure) => Failure = webhookFailure,
 ): HttpError {
+  const error = httpErrorOf(thrown, toWire)
+  const { acceptedEvents } = (thrown ?? {}) as Thrown
+  if (errorCode(thrown) === undefined || typeof acceptedEvents !== 'number') return error
+  return { ...error, data: { ...error.data, accepted_events: acceptedEvents } }
+}
+
+function httpErrorOf(thrown: unknown, toWire: (failure: Failure) => Failure): HttpError {
   const error = thrown as Thrown
   switch (errorCode(thrown)) {
     case 'InvalidInput':

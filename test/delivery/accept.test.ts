@@ -156,20 +156,22 @@ describe('a long list', () => {
   async function recording(failsAt?: number) {
     const harness = await createHarness(webhooks)
     const sizes: [number, number][] = []
+    const continued: (boolean | undefined)[] = []
     const deps: typeof harness.accept = {
       ...harness.accept,
-      accept(acceptance) {
+      accept(acceptance, isContinued) {
         if (sizes.length === failsAt)
           return Promise.reject(new HookswitchError('StoreUnavailable', 'out', { retryAfterSeconds: 1 }))
         sizes.push([acceptance.events.length, acceptance.deliveries.length])
+        continued.push(isContinued)
         return harness.accept.accept(acceptance)
       },
     }
-    return { harness, deps, sizes }
+    return { harness, deps, sizes, continued }
   }
 
   it('is accepted in parts of 200 events and deliveries, in order', async () => {
-    const { harness, deps, sizes } = await recording()
+    const { harness, deps, sizes, continued } = await recording()
     const places: number[] = []
     const accepted = await acceptEvents(deps, events, {
       inParts: true,
@@ -181,6 +183,7 @@ describe('a long list', () => {
       [20, 60],
     ])
     expect(places).toEqual([0, 50, 100])
+    expect(continued).toEqual([false, true, true])
     const stored = await harness.deliveries('w2')
     expect(stored.map(({ eventId }) => eventId).sort()).toEqual(accepted.map(({ id }) => id).sort())
     expect(new Set(stored.map(({ callId }) => callId)).size).toBe(120)
@@ -194,12 +197,13 @@ describe('a long list', () => {
   })
 
   it.each([
-    [0, 'out'],
-    [2, 'out; the first 100 events of the list were accepted'],
-  ])('tells how much was accepted when part %i fails', async (failsAt, message) => {
+    [0, 'out', undefined],
+    [2, 'out; the first 100 events of the list were accepted', 100],
+  ])('tells how much was accepted when part %i fails', async (failsAt, message, acceptedEvents) => {
     const { harness, deps } = await recording(failsAt)
     const error = await rejectionOf(acceptEvents(deps, events, { inParts: true }))
     expect(error).toMatchObject({ code: 'StoreUnavailable', message, retryAfterSeconds: 1 })
+    expect((error as { acceptedEvents?: number }).acceptedEvents).toBe(acceptedEvents)
     expect(await harness.deliveries('w1')).toHaveLength(failsAt * 50)
   })
 

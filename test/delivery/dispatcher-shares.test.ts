@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { acceptEvents } from '../../src/delivery/accept.js'
+import { acceptEvents, acceptPreparedEvents, prepareEvent } from '../../src/delivery/accept.js'
 import type { DeliveryEvents } from '../../src/delivery/delivery-events.js'
 import type { QueueLimits } from '../../src/delivery/queue/shares.js'
 import { replayDelivery } from '../../src/delivery/replay.js'
@@ -344,6 +344,63 @@ describe('an account whose webhooks are full displaces 1,000 deliveries a second
     await harness.clock.advance(5_000)
     await Promise.all(waiting)
     await node.close(0)
+  })
+})
+
+describe('while an account has to wait because its queues are full', () => {
+  async function full() {
+    const webhooks = [
+      aWebhook(),
+      aWebhook({ uri: 'https://healthy.example/' }, { id: 'w2', accountId: 'sub' }),
+    ]
+    const harness = await createHarness(webhooks)
+    harness.sender.script = ({ group }) => (group in SILENT ? undefined : responseWith(200))
+    const node = harness.node({ caps: { perEndpoint: 1 }, limits: { ...LIMITS, maxPendingPerWebhook: 100 } })
+    await node.start()
+    const publish = (count: number, prefix: string) =>
+      acceptEvents(
+        harness.accept,
+        callsOf(count, prefix).map((callId) => ({ hook: 'channel_create', accountId: 'acc', callId })),
+      )
+    for (const prefix of ['a', 'b']) await publish(1_000, prefix)
+    await settleAll(harness)
+    return { harness, node, publish }
+  }
+
+  it('the relay of transactions does not, in which the events of other accounts stand behind its own', async () => {
+    const { harness, node } = await full()
+    const events = ['acc', 'sub'].map((accountId) =>
+      prepareEvent(harness.accept, { hook: 'channel_create', accountId, callId: 'staged' }, undefined),
+    )
+    await acceptPreparedEvents(harness.accept, events, { source: 'transaction', inboxIds: [] })
+    expect((await harness.deliveries('w2', 'sub')).map(({ callId }) => callId)).toEqual(['staged'])
+    await node.close(0)
+  })
+
+  it('the rest of its list, whose beginning is accepted, is not refused', async () => {
+    const { harness, node, publish } = await full()
+    const waiting = [publish(1_000, 'c'), publish(1_000, 'd'), publish(500, 'e')]
+    await settleAll(harness)
+    await expect(publish(1, 'refused')).rejects.toMatchObject({ code: 'QueueFull' })
+    const { accept } = harness.accept
+    harness.accept.accept = (acceptance) => accept(acceptance, true)
+    waiting.push(publish(1, 'rest'))
+    await settleAll(harness)
+    await harness.clock.advance(5_000)
+    await Promise.all(waiting)
+    expect((await endsOf(harness)).waiting.at(-1)).toBe('rest0')
+    await node.close(0)
+  })
+
+  it('a close answers its publishers', async () => {
+    const { harness, node, publish } = await full()
+    const waiting = publish(1, 'late')
+    const refused = expect(waiting).rejects.toMatchObject({ code: 'Closing' })
+    await settleAll(harness)
+    const closing = node.close(1_000)
+    await harness.clock.advance(5_000)
+    await closing
+    await refused
   })
 })
 

@@ -175,7 +175,7 @@ export async function createHarness(
       },
     },
     webhooks: store.webhooks,
-    accept: (acceptance) => (nodes[0]?.accept ?? acceptWithoutNode)(acceptance),
+    accept: (acceptance, isContinued) => (nodes[0]?.accept ?? acceptWithoutNode)(acceptance, isContinued),
   }
 
   function node(options: NodeOptions = {}, deps: Partial<DispatcherDeps> = {}): Dispatcher {

@@ -1,5 +1,6 @@
 /** Errors of requests. Their responses are in `test/golden`, the status of each code in `test/wire/error-body.test.ts`. */
-import { createHookswitch, type HookswitchError, memoryStore } from 'hookswitch'
+import { createHookswitch, HookswitchError, memoryStore } from 'hookswitch'
+import { notWritten } from 'hookswitch/store'
 import { expect, it } from 'vitest'
 import { MAX_BODY_BYTES } from '../../src/http/message.js'
 import { jsonOf, OWN_ACCOUNT, type RequestOptions } from './records.js'
@@ -40,6 +41,28 @@ it('a failure of an event is named as on the wire, with its place in a list', as
     const response = await send('PUT', `/v1/accounts/${OWN_ACCOUNT}/events`, { body: { data } })
     expect(Object.keys(jsonOf(response).data as object)).toContain(name)
   }
+})
+
+it.each([
+  ['Conflict', 409],
+  ['StoreUnavailable', 503],
+] as const)('%s in the middle of a long list tells how many events were accepted', async (code, status) => {
+  const { send, store } = await startService({ ingest: true })
+  const { commit } = store.deliveries
+  let accepted = 0
+  store.deliveries.commit = async (group) => {
+    const count = group.accepted.flatMap(({ events }) => events).length
+    if (count > 0 && accepted === 200) throw notWritten(new HookswitchError(code, 'SECRET'))
+    accepted += count
+    return commit(group)
+  }
+  const data = Array.from({ length: 250 }, (_, index) => ({ hook: 'channel_create', call_id: `c${index}` }))
+  const response = await send('PUT', `/v1/accounts/${OWN_ACCOUNT}/events`, { body: { data } })
+  expect(response.status).toBe(status)
+  expect(jsonOf(response).data).toEqual({
+    message: expect.not.stringContaining('SECRET'),
+    accepted_events: 200,
+  })
 })
 
 it('secrets of a malformed login are not echoed', async () => {

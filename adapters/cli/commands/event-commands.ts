@@ -1,11 +1,11 @@
 /** The command `events`. */
-import type { EventInput } from 'hookswitch/client'
+import type { EventInput, HookswitchClientError } from 'hookswitch/client'
 import { wrongFlag } from '../read-flags.js'
 import { callCommand, listCommand } from './api-commands.js'
 import type { Command } from './command.js'
 import { parseJson } from './values.js'
 
-/** Events per request. A request is accepted or refused as a whole, and its body is limited to 1 MiB. */
+/** Events per request, whose body is limited to 1 MiB. An invalid event refuses its whole request. */
 const BATCH_EVENTS = 100
 const BATCH_CHARACTERS = 200_000
 /** HTTP status: the events make more deliveries than a request may. */
@@ -15,7 +15,7 @@ const publish: Command = {
   words: ['events', 'publish'],
   summary: 'publish the events of a file',
   details:
-    'The service must run with --ingest. Prints the id of each event. A JSON file is accepted or refused as a whole; lines of JSON are sent in batches. Events that all have an idempotency_key are sent again after a lost connection.',
+    'The service must run with --ingest. Prints the id of each event. A JSON file is one request: if one of its events is invalid, none is published; lines of JSON are sent in batches. Events that all have an idempotency_key are sent again after a lost connection.',
   operands: [
     {
       name: 'FILE',
@@ -37,6 +37,9 @@ const publish: Command = {
           // They have too many webhooks for one request.
           if (!isWhole && length > 1 && (thrown as { status?: unknown }).status === TOO_LARGE)
             return undefined
+          // A long list may have been accepted in part.
+          const { accepted_events: before = 0 } = (thrown as HookswitchClientError).data ?? {}
+          published += Number(before)
           if (published > 0) context.note(`${published} events were published before the error`)
           throw thrown
         })
@@ -51,7 +54,7 @@ const publish: Command = {
   },
 }
 
-/** `isWhole`: they are accepted or refused as a whole. */
+/** `isWhole`: they are one request. */
 interface Batches {
   readonly batches: (readonly EventInput[])[]
   readonly isWhole: boolean

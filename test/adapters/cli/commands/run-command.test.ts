@@ -249,6 +249,18 @@ describe('commands with a real service', () => {
     expect(url).toBeTruthy()
   })
 
+  it('tell how many events were published before the error, in the middle of a list too', async () => {
+    const api = await scriptedApi((response, _, nth) =>
+      nth === 0
+        ? succeed(response, { event_ids: Array.from({ length: 100 }, (_, id) => `${id}`) })
+        : fail(response, 409, 'datastore_conflict', {}, { message: 'conflict', accepted_events: 40 }),
+    )
+    const env = { HOOKSWITCH_URL: api.url, HOOKSWITCH_API_KEY: 'k' }
+    const stdin = '{"hook":"channel_create","call_id":"c"}\n'.repeat(200)
+    const { code, stderr } = await runHere(['events', 'publish', '-'], { env, stdin })
+    expect([code, lines(stderr)[0]]).toEqual([5, 'hookswitch: 140 events were published before the error'])
+  })
+
   it('say that a service is not there', async () => {
     const { code, stderr } = await runHere(['webhooks', 'list'], {
       env: { HOOKSWITCH_URL: 'http://127.0.0.1:9', HOOKSWITCH_API_KEY: 'k' },
