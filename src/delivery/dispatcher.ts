@@ -667,7 +667,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     // After the starts: what can be sent at once does not wait.
     queue.trim(maxWaiting(), now, (endpoint, count, limit) => {
       update(endpoint)
-      displacement.displaced(endpoint.webhook.accountId, count, now)
+      // Above `maxPending` it pays for others.
+      if (limit !== 'maxPending') displacement.displaced(endpoint.webhook.accountId, count, now)
       notices.add(endpoint.webhook, count, limit)
     })
     skipStale(now, skipped)

@@ -260,7 +260,8 @@ describe('publishers wait while displaced deliveries have not ended', () => {
     harness.sender.script = ({ group }) => (group in SILENT ? undefined : responseWith(200))
     const node = harness.node({
       caps: { perEndpoint: 1, total: 10 },
-      limits: { ...LIMITS, maxPendingPerWebhook: 100 },
+      // Those that one limit for all displaces are not paced.
+      limits: { maxPending: 100, maxPendingPerAccount: 10_000, maxPendingPerWebhook: 10_000 },
     })
     await node.start()
     // Contents of displaced deliveries cannot be read.

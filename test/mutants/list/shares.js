@@ -121,6 +121,13 @@ export const mutants = [
     tests: DISPATCHER,
   },
   {
+    what: 'an account is paced for what others publish',
+    file: 'src/delivery/dispatcher.ts',
+    find: "if (limit !== 'maxPending') displacement",
+    replace: 'displacement',
+    tests: DISPATCHER,
+  },
+  {
     what: 'an account that displaces too fast waits for ever',
     file: 'src/delivery/dispatcher.ts',
     find: '(loop.accepting.size > 0 ? displacement.nextMs(lease.now()) : undefined)',
