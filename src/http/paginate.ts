@@ -118,8 +118,8 @@ export async function* readItems<Row, Place>(
 export const maxBytesOf = ({ pageSize }: ListRequest): number =>
   pageSize === undefined ? Number.POSITIVE_INFINITY : MAX_PAGE_BYTES
 
-/** Rows per query of a list whose rows have recorded bodies. */
-const LARGE_ROWS = 100
+/** Rows per query of a list whose rows have recorded bodies, of up to 16 KB and more: everybody waits while SQLite reads them. */
+const LARGE_ROWS = 25
 
 /** Such rows that one request with a filter examines: one takes 10 to 20 µs to read, so a request takes less than 50 ms. */
 const MAX_LARGE_EXAMINED = 2_000

@@ -3,9 +3,9 @@
  * it is handed over for writing. The accounts that wait take turns.
  */
 
-/** Parts of lists and searches that are built at once, in all and for one account. */
-const MAX_AT_ONCE = 8
-const MAX_PER_ACCOUNT = 4
+/** Parts of lists and searches that are built at once, in all and for one account: others wait for the store behind them. */
+const MAX_AT_ONCE = 4
+const MAX_PER_ACCOUNT = 1
 
 /** Runs work when it is the account's turn. */
 export type ReadGate = <Result>(accountId: string, work: () => Promise<Result>) => Promise<Result>

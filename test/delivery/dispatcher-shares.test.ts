@@ -289,14 +289,13 @@ describe('publishers wait while displaced deliveries have not ended', () => {
 })
 
 describe('an account whose webhooks are full displaces 1,000 deliveries a second', () => {
-  async function displaced(count: number) {
+  async function displaced(count: number, limits: QueueLimits = { ...LIMITS, maxPendingPerWebhook: 100 }) {
     const webhooks = [
       aWebhook(),
       aWebhook({ uri: 'https://healthy.example/' }, { id: 'w2', accountId: 'sub' }),
     ]
     const harness = await createHarness(webhooks)
     harness.sender.script = ({ group }) => (group in SILENT ? undefined : responseWith(200))
-    const limits = { ...LIMITS, maxPendingPerWebhook: 100 }
     const node = harness.node({ caps: { perEndpoint: 1, total: 10 }, limits })
     await node.start()
     const publish = (events: number, prefix: string, accountId = 'acc') =>
@@ -328,6 +327,13 @@ describe('an account whose webhooks are full displaces 1,000 deliveries a second
 
   it('and it does not wait below that', async () => {
     const { node, publish } = await displaced(1_000)
+    await publish(1, 'next')
+    await node.close(0)
+  })
+
+  it('and it does not wait for what the limit of all displaces, perhaps because of others', async () => {
+    const limits = { maxPending: 100, maxPendingPerAccount: 10_000, maxPendingPerWebhook: 10_000 }
+    const { node, publish } = await displaced(1_200, limits)
     await publish(1, 'next')
     await node.close(0)
   })

@@ -220,17 +220,17 @@ describe('a list that is not paged', () => {
     expect(headers).not.toHaveProperty('content-length')
     expect(headers['content-type']).toBe('application/json')
     const first = state.reads
-    expect(first).toBeLessThan(12)
+    expect(first).toBeLessThan(40)
     const start = await stream!.next()
     expect(start!.length).toBeLessThan(1.2 * MAX_PAGE_BYTES)
     expect(state.reads).toBe(first)
     const second = await stream!.next()
     expect(second!.length).toBeLessThan(200_000)
-    expect(state.reads).toBeLessThanOrEqual(first + 1)
+    expect(state.reads).toBeLessThanOrEqual(first + 3)
     stream!.close()
     expect(await stream!.next()).toBeUndefined()
-    expect(state.reads).toBeLessThanOrEqual(first + 1)
-    expect(state.rows).toBeLessThanOrEqual(101)
+    expect(state.reads).toBeLessThanOrEqual(first + 3)
+    expect(state.rows).toBeLessThanOrEqual(26)
   })
 
   it('is cut, and logged, if the store fails in the middle; never ended as if it were complete', async () => {
@@ -328,24 +328,20 @@ describe('reading lists', () => {
     return { running, work, settle, names: () => running.map(({ name }) => name) }
   }
 
-  it('happens for at most 8 requests at once, 4 of one account, and accounts take turns', async () => {
+  it('happens for at most 4 requests at once, one of each account, and accounts take turns', async () => {
     const { running, work, settle, names } = manual()
     const gate = createReadGate()
     for (let index = 0; index < 100; index++) void gate('greedy', work('greedy'))
     await settle()
-    expect(names()).toEqual(Array(4).fill('greedy'))
-    void gate('a', work('a'))
-    for (let index = 0; index < 4; index++) void gate('b', work('b'))
-    void gate('c', work('c'))
+    expect(names()).toEqual(['greedy'])
+    for (const name of ['a', 'a', 'b', 'c', 'd']) void gate(name, work(name))
     await settle()
-    expect(names()).toEqual([...Array(4).fill('greedy'), 'a', 'b', 'b', 'b'])
-    running[0]!.finish()
-    await settle()
-    running[1]!.finish()
-    await settle()
-    running[2]!.finish()
-    await settle()
-    expect(names().slice(8).sort()).toEqual(['b', 'c', 'greedy'])
+    expect(names()).toEqual(['greedy', 'a', 'b', 'c'])
+    for (const index of [0, 1, 2]) {
+      running[index]!.finish()
+      await settle()
+    }
+    expect(names().slice(4)).toEqual(['greedy', 'a', 'd'])
   })
 
   it('goes on after work that failed', async () => {
