@@ -15,34 +15,44 @@ export interface Waiting {
   readonly size: number
 }
 
+/** What waits of one account. */
+interface Line<Item> {
+  items: Item[]
+  /** The place of the first that waits. */
+  from: number
+  /** Events and deliveries. */
+  size: number
+  /** The group that took something of it last. */
+  servedIn: number
+}
+
 export class AcceptQueue<Item extends Waiting> {
   /** Events and deliveries of all that waits. */
   size = 0
+  /** What waits, in order of arrival, unless there are lines. */
   private items: Item[] = []
-  /** Events and deliveries by account; counted from the first `sizeOf` on, until nothing waits. */
-  private sizes: Map<string, number> | undefined
-  /** When accounts that wait were served last, as numbers of groups. */
-  private served = new Map<string, number>()
+  /** By account; from the first use on, until nothing waits. */
+  private lines: Map<string, Line<Item>> | undefined
   private groups = 0
 
   /** Events and deliveries of one account. */
   sizeOf(accountId: string): number {
-    if (!this.sizes) {
-      this.sizes = new Map()
-      for (const item of this.items) addTo(this.sizes, item.accountId, item.size)
-    }
-    return this.sizes.get(accountId) ?? 0
+    return this.inLines().get(accountId)?.size ?? 0
   }
 
   add(item: Item): void {
-    this.items.push(item)
-    this.count(item, 1)
+    this.size += item.size
+    if (this.lines) this.addToLine(this.lines, item)
+    else this.items.push(item)
   }
 
   /** Adds what was taken, and could not be accepted, in front of the rest. */
   addFirst(items: readonly Item[]): void {
-    this.items = [...items, ...this.items]
-    for (const item of items) this.count(item, 1)
+    const waiting = this.lines ? this.removeIf(() => true) : this.items
+    this.lines = undefined
+    this.items = []
+    this.size = 0
+    for (const item of [...items, ...waiting]) this.add(item)
   }
 
   /**
@@ -53,20 +63,30 @@ export class AcceptQueue<Item extends Waiting> {
    * @param maxOfAccount the same of one account
    */
   take(maxSize: number, isHeld?: (item: Item) => boolean, maxOfAccount: number = maxSize): readonly Item[] {
-    const { items } = this
-    if (this.size > Math.min(maxSize, maxOfAccount) || isHeld)
+    if (this.lines || this.size > Math.min(maxSize, maxOfAccount) || isHeld)
       return this.takeInTurns(maxSize, maxOfAccount, isHeld)
+    const { items } = this
     this.items = []
     this.size = 0
-    this.sizes = undefined
-    if (this.served.size > 0) this.served.clear()
     return items
   }
 
   /** Removes what is not wanted any more. */
   removeIf(isUnwanted: (item: Item) => boolean): readonly Item[] {
-    const removed = this.items.filter(isUnwanted)
-    if (removed.length > 0) this.remove(new Set(removed))
+    const removed: Item[] = []
+    for (const line of this.inLines().values()) {
+      const waiting = line.items.slice(line.from)
+      line.items = []
+      line.from = 0
+      for (const item of waiting) {
+        if (isUnwanted(item)) {
+          removed.push(item)
+          line.size -= item.size
+          this.size -= item.size
+        } else line.items.push(item)
+      }
+    }
+    this.dropEmpty()
     return removed
   }
 
@@ -75,58 +95,63 @@ export class AcceptQueue<Item extends Waiting> {
     maxOfAccount: number,
     isHeld: ((item: Item) => boolean) | undefined,
   ): readonly Item[] {
+    const turns = Array.from(this.inLines().values(), (line) => ({ line, given: 0, isHeld: false }))
     this.groups++
-    const byAccount = new Map<string, Item[]>()
-    for (const item of this.items) {
-      const own = byAccount.get(item.accountId)
-      if (own) own.push(item)
-      else byAccount.set(item.accountId, [item])
-    }
-    const turns = Array.from(byAccount, ([accountId, own]) => ({ accountId, own, next: 0, given: 0 }))
-    const servedAt = (accountId: string) => this.served.get(accountId) ?? this.groups - 1
-    turns.sort((a, b) => servedAt(a.accountId) - servedAt(b.accountId))
-    const taken = new Set<Item>()
+    turns.sort((a, b) => a.line.servedIn - b.line.servedIn)
+    const taken: Item[] = []
     const quantum = Math.ceil(maxSize / turns.length)
     let size = 0
     for (let round = 1, isOpen = true; isOpen && size < maxSize; round++) {
       isOpen = false
       for (const turn of turns) {
-        while (turn.given < Math.min(round * quantum, maxOfAccount) && size < maxSize) {
-          const item = turn.own[turn.next]
-          if (!item || isHeld?.(item)) {
-            turn.next = turn.own.length
-            break
-          }
-          if (item.size >= maxSize && size > 0) break
-          taken.add(item)
-          turn.next++
+        const { line } = turn
+        while (!turn.isHeld && turn.given < Math.min(round * quantum, maxOfAccount) && size < maxSize) {
+          const item = line.items[line.from]
+          if (!item) break
+          turn.isHeld = isHeld?.(item) ?? false
+          if (turn.isHeld || (item.size >= maxSize && size > 0)) break
+          taken.push(item)
+          line.from++
+          line.size -= item.size
+          line.servedIn = this.groups
           turn.given += item.size
           size += item.size
         }
-        const next = turn.given < maxOfAccount ? turn.own[turn.next] : undefined
+        const next = turn.isHeld || turn.given >= maxOfAccount ? undefined : line.items[line.from]
         if (next && (next.size < maxSize || size === 0)) isOpen = true
       }
     }
-    this.served = new Map(
-      turns.map(({ accountId, given }) => [accountId, given > 0 ? this.groups : servedAt(accountId)]),
-    )
-    this.remove(taken)
-    return [...taken]
+    this.size -= size
+    this.dropEmpty()
+    return taken
   }
 
-  private remove(items: ReadonlySet<Item>): void {
-    this.items = this.items.filter((item) => !items.has(item))
-    for (const item of items) this.count(item, -1)
+  private inLines(): Map<string, Line<Item>> {
+    if (this.lines) return this.lines
+    const lines = new Map<string, Line<Item>>()
+    for (const item of this.items) this.addToLine(lines, item)
+    this.items = []
+    this.lines = lines
+    return lines
   }
 
-  private count({ accountId, size }: Item, sign: 1 | -1): void {
-    this.size += sign * size
-    if (this.sizes) addTo(this.sizes, accountId, sign * size)
+  private addToLine(lines: Map<string, Line<Item>>, item: Item): void {
+    const line = lines.get(item.accountId)
+    if (!line) {
+      lines.set(item.accountId, { items: [item], from: 0, size: item.size, servedIn: this.groups })
+      return
+    }
+    if (line.from > line.items.length / 2) {
+      line.items = line.items.slice(line.from)
+      line.from = 0
+    }
+    line.items.push(item)
+    line.size += item.size
   }
-}
 
-function addTo(sizes: Map<string, number>, accountId: string, size: number): void {
-  const sum = (sizes.get(accountId) ?? 0) + size
-  if (sum > 0) sizes.set(accountId, sum)
-  else sizes.delete(accountId)
+  private dropEmpty(): void {
+    for (const [accountId, { items, from }] of this.lines ?? [])
+      if (from === items.length) this.lines?.delete(accountId)
+    if (this.lines?.size === 0) this.lines = undefined
+  }
 }

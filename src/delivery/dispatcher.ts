@@ -312,7 +312,6 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const uncommitted = createUncommittedStarts({
     queue,
     isLoaded: (shard) => state.loaded.has(shard),
-    isTooOld,
     update,
   })
   let unsubscribe = () => {}

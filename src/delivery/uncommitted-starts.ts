@@ -53,8 +53,6 @@ interface UncommittedStartDeps {
   readonly queue: Pick<PendingQueue, 'add' | 'end' | 'endpoint' | 'setSequence' | 'keepsContent'>
   /** Whether the deliveries of a shard are loaded. */
   isLoaded(shard: number): boolean
-  /** Whether a delivery is too old to be sent. */
-  isTooOld(delivery: QueuedDelivery): boolean
   /** The deliveries of the endpoint have changed. */
   update(endpoint: QueueEndpoint): void
 }
@@ -63,7 +61,7 @@ interface UncommittedStartDeps {
 export const NO_DELIVERIES: readonly QueuedDelivery[] = Object.freeze([])
 
 export function createUncommittedStarts(deps: UncommittedStartDeps): UncommittedStarts {
-  const { queue, isLoaded, isTooOld, update } = deps
+  const { queue, isLoaded, update } = deps
 
   function enqueueFrom({ events, deliveries }: Acceptance, now: number): readonly QueuedDelivery[] {
     const uncommitted: QueuedDelivery[] = []
@@ -116,8 +114,7 @@ export function createUncommittedStarts(deps: UncommittedStartDeps): Uncommitted
         if (delivery.isAbandoned) return false
         hint = eventIndexOf(events, delivery.eventId, hint)
         const { duplicate, sequence } = accepted[hint]!
-        // The commit may have waited for the store for a long time.
-        if (duplicate || mayHaveGap || isTooOld(delivery)) {
+        if (duplicate || mayHaveGap) {
           withdraw([delivery], now)
           return false
         }

@@ -131,3 +131,23 @@ describe('what waits to be accepted', () => {
     )
   })
 })
+
+it('a long line of one account costs each group no walk through it', () => {
+  const queue = queueOf(item('b'))
+  let reads = 0
+  const counted = (index: number): Item => ({
+    get accountId() {
+      reads++
+      return 'a'
+    },
+    size: 1,
+    name: `${index}`,
+  })
+  for (let index = 0; index < 20_000; index++) queue.add(counted(index))
+  for (let group = 0; group < 50; group++) {
+    queue.add(item('b'))
+    expect(queue.take(5_000, undefined, 200)).toHaveLength(group === 0 ? 202 : 201)
+  }
+  expect(reads).toBeLessThan(100_000)
+  expect(queue.sizeOf('a')).toBe(20_000 - 50 * 200)
+})

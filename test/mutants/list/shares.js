@@ -179,8 +179,9 @@ export const mutants = [
   {
     what: 'what an account publishes behind a held event overtakes it',
     file: 'src/delivery/accept-queue.ts',
-    find: '            turn.next = turn.own.length\n            break',
-    replace: '            turn.next++\n            continue',
+    find: 'turn.isHeld = isHeld?.(item) ?? false\n',
+    replace:
+      'if (isHeld?.(item)) {\n            line.items.push(...line.items.splice(line.from, 1))\n            turn.given++\n            continue\n          }\n',
     tests: ACCEPT_QUEUE,
   },
 ]
