@@ -55,7 +55,7 @@ export async function measureReplay({ name, rounds, pending, stores }) {
     ...summarize(done.map(figureOf)),
   })
   return [
-    row('deliveries replayed a second', '1/s', 1_000, ({ perSecond }) => perSecond),
+    row('deliveries replayed a second', '/s', 1_000, ({ perSecond }) => perSecond),
     row('p99 of others that a replay adds', 'ms', 50, ({ addedMs }) => addedMs),
     row('counting what a replay repeats', 'ms', 2_000, ({ countMs }) => countMs),
   ]
