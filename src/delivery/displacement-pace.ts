@@ -34,8 +34,11 @@ export function createDisplacementPace(): DisplacementPace {
 
   function nextMs(now: number): number | undefined {
     dropFull(now)
-    const debts = Array.from(buckets.keys(), (accountId) => -bucketOf(accountId, now).tokens)
-    const least = Math.min(...debts.filter((debt) => debt > 0))
+    let least = Number.POSITIVE_INFINITY
+    for (const accountId of buckets.keys()) {
+      const { tokens } = bucketOf(accountId, now)
+      if (tokens < 0) least = Math.min(least, -tokens)
+    }
     if (least === Number.POSITIVE_INFINITY) return undefined
     return now + Math.ceil((least * 1_000) / RATE.refillPerSecond)
   }
