@@ -159,3 +159,33 @@ describe('the dispatcher after one receiver was down for an hour, with 2,000 cal
     await harness.node.close(0)
   })
 })
+
+describe('the dispatcher after many pauses have ended', () => {
+  it('sends at most a thousand older deliveries a second, probes among them', async () => {
+    const hooks = Array.from({ length: 220 }, (_, index) =>
+      aWebhook({ uri: `https://host-${index}.example/` }, { id: `w${index}` }),
+    )
+    const early = new Set(hooks.slice(0, 20).map(({ settings }) => settings.uri))
+    const harness = await createHarness(hooks)
+    const { clock, sender } = harness
+    const isBack = (uri: string) => clock.monotonic() >= (early.has(uri) ? 1 : 1.25) * MINUTE_MS
+    const taken: number[] = []
+    sender.script = ({ url }) => {
+      if (!isBack(url)) return responseWith(503)
+      taken.push(clock.monotonic())
+      return responseWith(200)
+    }
+    // Without jitter the probes of all are as close as they may be.
+    const node = harness.node({}, { random: { ...harness.random, fraction: () => 0 } })
+    await node.start()
+    for (let call = 0; call < 16; call++) await harness.publish(`call-${call}`)
+    await clock.advance(2 * MINUTE_MS)
+    expect(taken).toHaveLength(220 * 16)
+    const most = Math.max(
+      ...taken.map((from, index) => taken.findLastIndex((at) => at < from + 1_000) - index + 1),
+    )
+    expect(most).toBeLessThanOrEqual(1_000)
+    expect(most).toBeGreaterThan(900)
+    await node.close(0)
+  })
+})

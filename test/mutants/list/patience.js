@@ -283,6 +283,13 @@ export const mutants = [
     tests: ['test/delivery/backlog-pace.test.ts'],
   },
   {
+    what: 'probes are no part of what a backlog may send',
+    file: 'src/delivery/dispatcher.ts',
+    find: '      backlog.sent(probes, now)\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-after-outage.test.ts'],
+  },
+  {
     what: 'an origin is news with each answer',
     file: 'src/delivery/backlog-pace.ts',
     find: 'if (lastMs !== undefined && now - lastMs < NEWS_MS) return false\n',

@@ -56,6 +56,19 @@ describe.skipIf(CHROMIUM === undefined)('the activity of a webhook', () => {
     await row('Call started').first().waitFor()
   })
 
+  it('has keys as soon as it is seen', async ({ world, page }) => {
+    await page.evaluate(`
+      new MutationObserver((_, observer) => {
+        if (!document.querySelector('tbody a')) return
+        observer.disconnect()
+        // Before the frame that shows the rows.
+        requestAnimationFrame(() => dispatchEvent(new KeyboardEvent('keydown', { key: 'j' })))
+      }).observe(document.querySelector('#app'), { childList: true, subtree: true })
+    `)
+    await page.evaluate(`location.hash = '#/acme/${activity(world.badId)}'`)
+    await page.locator('tr.here').waitFor()
+  })
+
   it('says why a request cannot be replayed whose event is still being sent', async ({
     world,
     page,
