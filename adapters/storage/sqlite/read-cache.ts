@@ -6,8 +6,10 @@ import { LRUCache } from 'lru-cache'
 import type { Backend } from './backend.js'
 import { effectOf, type RpcRequest } from './rpc-methods.js'
 
-/** Upper bound of cached rows of each kind, such as two accounts with 10,000 webhooks, or thousands with a few. */
+/** Upper bound of cached webhooks, such as two accounts with 10,000, or thousands with a few. */
 const MAX_ROWS = 20_000
+/** The same of accounts and of tokens, KiB. A document of an account or user has at most 64. */
+const MAX_KIB = 20_000
 
 interface Cached {
   readonly value: object
@@ -37,10 +39,12 @@ const ACCOUNT_READS: ReadonlySet<string> = new Set(['lineage', 'apiKey', 'user']
 export function withReadCache(backend: Backend): Backend & { invalidate(): void } {
   let accountVersion = 0
   let tokenVersion = 0
-  const candidates = createReadCache(backend.request, backend.webhookVersion)
-  const accounts = createReadCache(backend.request, () => accountVersion)
+  const rows = (value: object) => (Array.isArray(value) ? value.length + 1 : 1)
+  const kib = (value: object) => 1 + Math.floor(JSON.stringify(value).length / 1024)
+  const candidates = createReadCache(backend.request, backend.webhookVersion, MAX_ROWS, rows)
+  const accounts = createReadCache(backend.request, () => accountVersion, MAX_KIB, kib)
   // An account is removed with its tokens.
-  const tokens = createReadCache(backend.request, () => accountVersion + tokenVersion)
+  const tokens = createReadCache(backend.request, () => accountVersion + tokenVersion, MAX_KIB, kib)
 
   /** Copies the accounts: they reach the host, which may modify them. */
   async function lineage(call: RpcRequest): Promise<readonly unknown[]> {
@@ -98,11 +102,13 @@ export function withReadCache(backend: Backend): Backend & { invalidate(): void 
 const hasTexts = ({ args }: RpcRequest) => args.every((arg) => typeof arg === 'string')
 
 /** @param version changes whenever what is cached may have changed */
-function createReadCache(request: Backend['request'], version: () => number): ReadCache {
-  const cache = new LRUCache<string, Cached>({
-    maxSize: MAX_ROWS,
-    sizeCalculation: ({ value }) => (Array.isArray(value) ? value.length + 1 : 1),
-  })
+function createReadCache(
+  request: Backend['request'],
+  version: () => number,
+  maxSize: number,
+  sizeOf: (value: object) => number,
+): ReadCache {
+  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ value }) => sizeOf(value) })
 
   return {
     async read(call) {

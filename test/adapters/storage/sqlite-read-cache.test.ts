@@ -107,6 +107,18 @@ describe('a token and its holder', () => {
     expect(requests).toHaveLength(4)
   })
 
+  it('are evicted, the oldest first, when their documents are large', async () => {
+    const { request, requests, state } = setUp()
+    state.answer = async () => ({ custom: 'x'.repeat(64 * 1024) })
+    const userOf = (id: number) =>
+      request({ port: 'accounts', method: 'user', args: ['account', String(id)] })
+    for (let id = 0; id < 400; id++) await userOf(id)
+    await userOf(399)
+    expect(requests).toHaveLength(400)
+    await userOf(0)
+    expect(requests).toHaveLength(401)
+  })
+
   it('are read each time while they do not exist', async () => {
     const { request, requests, state } = setUp()
     state.answer = async () => undefined
