@@ -194,22 +194,22 @@ export const mutants = [
   {
     what: 'the lineage cache survives a change of an account',
     file: 'adapters/storage/sqlite/read-cache.ts',
-    find: 'createReadCache(backend.request, () => accountVersion)',
-    replace: 'createReadCache(backend.request, () => 0)',
+    find: 'createReadCache(backend.request, () => accountVersion, ',
+    replace: 'createReadCache(backend.request, () => 0, ',
     tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
   },
   {
     what: 'a cached token survives its revocation',
     file: 'adapters/storage/sqlite/read-cache.ts',
-    find: '() => accountVersion + tokenVersion)',
-    replace: '() => accountVersion)',
+    find: '() => accountVersion + tokenVersion, ',
+    replace: '() => accountVersion, ',
     tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
   },
   {
     what: 'a cached token survives its account',
     file: 'adapters/storage/sqlite/read-cache.ts',
-    find: '() => accountVersion + tokenVersion)',
-    replace: '() => tokenVersion)',
+    find: '() => accountVersion + tokenVersion, ',
+    replace: '() => tokenVersion, ',
     tests: ['test/adapters/storage/sqlite-read-cache.test.ts'],
   },
   {
