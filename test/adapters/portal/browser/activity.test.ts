@@ -398,7 +398,11 @@ describe.skipIf(CHROMIUM === undefined)('the live list', () => {
     const start = requests.lastIndexOf(undefined)
     expect(requests.slice(start, start + 2)).toEqual([undefined, 'p2'])
     await page.getByRole('row').filter({ hasText: '503' }).getByText('CRM <b>popup</b>').waitFor()
-    await page.locator('.rate').getByText('1', { exact: true }).waitFor()
+    await page
+      .locator('.rate dl')
+      .filter({ hasText: 'Failed, last minute' })
+      .getByText('1', { exact: true })
+      .waitFor()
     await page.getByRole('searchbox', { name: 'Number or call' }).fill('leg-2')
     await page.keyboard.press('Enter')
     await expect.poll(() => callsOf(page)).toEqual(['leg-2'])
