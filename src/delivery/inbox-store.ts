@@ -23,12 +23,12 @@ export interface InboxEntry {
  */
 export interface InboxStore {
   /**
-   * Writes one entry in the host's open transaction `tx`, and neither reads nor locks anything else. A store
-   * with a synchronous driver has written it when this returns. Throws or rejects with `InvalidOption` (field
-   * `tx`) when `tx` is not a connection to this store, and with the driver's error when the row cannot be
-   * written.
+   * Writes entries, at least one, in the host's open transaction `tx`, and neither reads nor locks anything else. A store
+   * with a synchronous driver has written them when this returns; one on a server sends one statement, since the connection is
+   * the host's. Throws or rejects with `InvalidOption` (field `tx`) when `tx` is not a connection to this store, and with the
+   * driver's error when a row cannot be written: then the host's transaction has failed.
    */
-  put(tx: unknown, entry: InboxEntry): Promise<void> | void
+  put(tx: unknown, entries: readonly InboxEntry[]): Promise<void> | void
   /**
    * Up to `limit` committed entries of the owner's shards (`inboxShard`), in order of `put` within each
    * shard. All entries of one call are in one shard, so that one node relays them and their order is kept.

@@ -4,6 +4,7 @@ import { type BatchLimits, checkEventCount } from '../delivery/batch-limits.js'
 import type { AcceptedEvent } from '../delivery/delivery-store.js'
 import type { CheckedEvent } from '../delivery/event.js'
 import { stageEvent } from '../delivery/inbox-relay.js'
+import type { InboxEntry } from '../delivery/inbox-store.js'
 import { checkOptionNames, type ErrorCode, errorCode, HookswitchError, invalidInput } from '../errors.js'
 import type { LabelOf, Metrics } from '../metrics.js'
 import type { SpanAttributes, Tracing } from '../ports.js'
@@ -227,7 +228,8 @@ function stageEvents(
         return refused
       }
     })
-    const writes = staged.map((entry) => ('error' in entry ? undefined : inbox.put(tx, entry)))
+    const entries = staged.filter((entry): entry is InboxEntry => !('error' in entry))
+    const writing = entries.length > 0 ? inbox.put(tx, entries) : undefined
     const end = () => {
       const results = staged.map((entry) => ('error' in entry ? entry : { eventId: entry.id }))
       const [only] = results
@@ -238,8 +240,8 @@ function stageEvents(
       )
       return results
     }
-    if (writes.every((write) => write === undefined)) return Promise.resolve(end())
-    return Promise.all(writes).then(end, (thrown) => {
+    if (!writing) return Promise.resolve(end())
+    return writing.then(end, (thrown) => {
       throw fail(thrown, 'StoreUnavailable')
     })
   } catch (thrown) {

@@ -16,10 +16,10 @@ export function withInbox(store: Store) {
     ...store,
     supports: { ...store.supports, transactions: true },
     inbox: {
-      put(tx, entry) {
+      put(tx, entries) {
         if (!Array.isArray(tx))
           throw new HookswitchError('InvalidOption', 'tx: not a transaction', { field: 'tx' })
-        tx.push(entry)
+        tx.push(...entries)
       },
       async staged(_owner, limit) {
         faults.shift()?.()

@@ -75,10 +75,10 @@ export function addInbox(memory: Store): StoreWithInbox {
     ...memory,
     supports: { ...memory.supports, transactions: true },
     inbox: {
-      put(tx, entry) {
+      put(tx, added) {
         if (!isTransaction(tx))
           throw new HookswitchError('InvalidOption', 'tx is not a connection to this store', { field: 'tx' })
-        tx.entries.push(entry)
+        tx.entries.push(...added)
       },
       async staged(owner, limit) {
         const own = shards.get(owner) ?? []

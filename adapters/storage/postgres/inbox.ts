@@ -1,7 +1,7 @@
 /** Inbox entries: written in the host's transactions, on its connections, and read by the owner of their shard. */
 import { HookswitchError, type InboxEntry, type InboxStore, inboxShard } from 'hookswitch/store'
 import type { Deps } from './session-deps.js'
-import { type InboxRow, inboxStatements } from './sql/inbox.js'
+import { type InboxRow, inboxStatements, insertRows } from './sql/inbox.js'
 
 /** The part of the host's `pg.Client` or `pg.PoolClient` that is used. */
 interface HostClient {
@@ -17,14 +17,16 @@ export function postgresInbox({
 }: Pick<Deps, 'session' | 'schema' | 'clock'>): InboxStore {
   const sql = inboxStatements(schema)
   return {
-    async put(tx, entry) {
+    async put(tx, entries) {
       assertHostClient(tx)
       assertInTransaction(tx)
-      const { id, accountId, callId = null, event, traceparent = null } = entry
-      // Not a prepared statement: a pooler in front of the host's connections may not support them.
-      const values = [inboxShard(entry), id, accountId, callId, event, traceparent]
+      const values = entries.flatMap((entry) => {
+        const { id, accountId, callId = null, event, traceparent = null } = entry
+        return [inboxShard(entry), id, accountId, callId, event, traceparent]
+      })
       try {
-        await tx.query({ text: sql.put.text, values })
+        // Not a prepared statement: a pooler in front of the host's connections may not support them.
+        await tx.query({ text: insertRows(schema, entries.length), values })
       } catch (thrown) {
         throw isMissingTable(thrown) ? otherDatabase(thrown) : thrown
       }

@@ -47,7 +47,7 @@ const MAX_INTERVAL_MS = 250
 /** Writes inbox rows through the host's handle, in the host's transactions. */
 interface HostInbox {
   /** Writes synchronously. Throws `InvalidOption` (field `tx`), `StoreUnavailable`. */
-  put(tx: unknown, entry: InboxEntry): void
+  put(tx: unknown, entries: readonly InboxEntry[]): void
   /** Stops all notifications. */
   stop(): void
 }
@@ -117,12 +117,13 @@ export function createHostInbox(database: SqliteHandle, notify: () => void): Hos
   }
 
   return {
-    put(tx, entry) {
+    put(tx, entries) {
       if (tx !== database)
         throw invalidOptionError('tx', 'must be the database that was passed to sqliteStore')
       if (!isInTransaction()) throw invalidOptionError('tx', 'has no open transaction: execute BEGIN first')
       // Twice: the host may have closed its handle and reopened it.
-      if (!tryInsert(entry) && !tryInsert(entry)) throw unavailableError("the host's database is closed")
+      for (const entry of entries)
+        if (!tryInsert(entry) && !tryInsert(entry)) throw unavailableError("the host's database is closed")
       // An imminent poll is not postponed: under a steady flow of entries it would never run.
       if (timer && intervalMs === 0) return
       clearTimeout(timer)

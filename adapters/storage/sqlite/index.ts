@@ -100,9 +100,9 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const hostInbox = checked.kind === 'database' ? createHostInbox(checked.database, notify) : undefined
   const inbox: InboxStore | undefined = hostInbox && {
     ...createPortClient('inbox', request),
-    put(tx, entry) {
+    put(tx, entries) {
       if (!lifecycle.backend) throw notOpen()
-      hostInbox.put(tx, entry)
+      hostInbox.put(tx, entries)
     },
   }
   return {

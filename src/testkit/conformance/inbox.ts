@@ -23,7 +23,7 @@ function put(fixture: Fixture, end: 'commit' | 'rollback', ...entries: InboxEntr
     'the harness of a store with `supports.transactions` has `transaction`',
   )
   return fixture.harness.transaction(fixture.store, end, async (tx) => {
-    for (const entry of entries) await inboxOf(fixture).put(tx, entry)
+    await inboxOf(fixture).put(tx, entries)
   })
 }
 
@@ -165,7 +165,7 @@ export function inboxRules(rule: DefineRule): void {
 
   rule('put rejects anything but a connection to this store', async (fixture) => {
     for (const tx of [undefined, null, 7, {}, { query() {} }]) {
-      const put = async () => inboxOf(fixture).put(tx, newEntry())
+      const put = async () => inboxOf(fixture).put(tx, [newEntry()])
       assert.equal(await errorCodeOf(put()), 'InvalidOption', String(tx))
     }
     assert.deepEqual(await listEntries(fixture), [])

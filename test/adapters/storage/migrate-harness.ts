@@ -181,7 +181,7 @@ async function addCrashRemains(path: string, inFlight: string, disabled: string)
   database.exec('begin')
   for (const callId of STAGED_CALLS) {
     const deps = { clock, isKnownHook: () => true, newId: () => `staged ${callId} ${stagedCount++}` }
-    inbox.put(database, stageEvent(deps, channelCreate(callId), undefined))
+    inbox.put(database, [stageEvent(deps, channelCreate(callId), undefined)])
   }
   database.exec('commit')
   inbox.stop()

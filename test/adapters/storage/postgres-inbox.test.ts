@@ -1,6 +1,6 @@
 import type { InboxEntry } from 'hookswitch/store'
 import pg from 'pg'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { acceptanceOf } from '../../../src/testkit/conformance/node.js'
 import { freshId, newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
@@ -37,7 +37,7 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
     const entries = await node.store.inbox!.staged(node.owner, 99)
     return entries.map(({ id }) => id)
   }
-  const put = (entry: InboxEntry) => node.store.inbox!.put(host, entry)
+  const put = (entry: InboxEntry) => node.store.inbox!.put(host, [entry])
 
   it('refuses a client without an open transaction, and writes nothing', async () => {
     await host.query('commit')
@@ -51,6 +51,17 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
     await put(entry)
     await host.query('commit')
     expect(await staged()).toEqual([entry.id])
+  })
+
+  it("writes several in their order with one statement: the connection is the host's", async () => {
+    const entries = Array.from({ length: 1_000 }, () => newEntry({ callId: 'call' }))
+    const query = vi.spyOn(host, 'query')
+    await node.store.inbox!.put(host, entries)
+    expect(query).toHaveBeenCalledTimes(1)
+    await host.query('commit')
+    expect(await staged()).toEqual(entries.slice(0, 99).map(({ id }) => id))
+    const last = await direct.sql(`select event_id from "${schema}".inbox order by position desc limit 1`)
+    expect(last).toEqual([{ event_id: entries.at(-1)!.id }])
   })
 
   it('drops entries that are rolled back to a savepoint', async () => {
@@ -99,7 +110,7 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
     await other.connect()
     const rejection = { code: 'InvalidOption', field: 'tx' }
     for (const tx of [pool, other, {}, undefined]) {
-      await expect(node.store.inbox!.put(tx, newEntry())).rejects.toMatchObject(rejection)
+      await expect(node.store.inbox!.put(tx, [newEntry()])).rejects.toMatchObject(rejection)
     }
     await pool.end()
     await other.end()

@@ -48,7 +48,7 @@ describe('an inbox entry in a transaction of the host', () => {
     () => {
       const inbox = createHostInbox(host, notify)
       host.exec('BEGIN')
-      inbox.put(host, entry())
+      inbox.put(host, [entry()])
       expect(rows().count).toBe(1)
       vi.advanceTimersByTime(100)
       expect(notify).not.toHaveBeenCalled()
@@ -64,7 +64,7 @@ describe('an inbox entry in a transaction of the host', () => {
       const inbox = createHostInbox(host, notify)
       for (let index = 0; index < 100; index += 1) {
         host.exec('BEGIN')
-        inbox.put(host, entry())
+        inbox.put(host, [entry()])
         host.exec('COMMIT')
       }
       vi.advanceTimersByTime(1)
@@ -74,7 +74,7 @@ describe('an inbox entry in a transaction of the host', () => {
 
   it.runIf(reportsTransactions)('is refused without a transaction, which would commit it by itself', () => {
     const inbox = createHostInbox(host, notify)
-    expect(() => inbox.put(host, entry())).toThrow(/^tx has no open transaction: execute BEGIN first$/)
+    expect(() => inbox.put(host, [entry()])).toThrow(/^tx has no open transaction: execute BEGIN first$/)
     expect([rows().count, vi.getTimerCount()]).toEqual([0, 0])
   })
 
@@ -82,7 +82,7 @@ describe('an inbox entry in a transaction of the host', () => {
     const inbox = createHostInbox(host, notify)
     for (let index = 0; index < 20; index += 1) {
       host.exec('BEGIN')
-      inbox.put(host, entry())
+      inbox.put(host, [entry()])
       host.exec('COMMIT')
       vi.advanceTimersByTime(0.5)
     }
@@ -94,7 +94,7 @@ describe('an inbox entry in a transaction of the host', () => {
     () => {
       const inbox = createHostInbox(host, notify)
       host.exec('BEGIN')
-      inbox.put(host, entry())
+      inbox.put(host, [entry()])
       host.exec('COMMIT; BEGIN')
       vi.advanceTimersByTime(2_500)
       expect(notify.mock.calls.length).toBeGreaterThanOrEqual(7)
@@ -108,16 +108,16 @@ describe('an inbox entry in a transaction of the host', () => {
   it('stops the polling when it is rolled back, when the host closes its handle, and when the store is closed', () => {
     const inbox = createHostInbox(host, notify)
     host.exec('BEGIN')
-    inbox.put(host, entry())
+    inbox.put(host, [entry()])
     host.exec('ROLLBACK')
     vi.advanceTimersByTime(250)
     expect([rows().count, vi.getTimerCount()]).toEqual([0, 0])
 
     host.exec('BEGIN')
-    inbox.put(host, entry())
+    inbox.put(host, [entry()])
     inbox.stop()
     expect(vi.getTimerCount()).toBe(0)
-    inbox.put(host, entry())
+    inbox.put(host, [entry()])
     host.close()
     vi.advanceTimersByTime(250)
     expect(vi.getTimerCount()).toBe(0)
@@ -128,7 +128,7 @@ describe('an inbox entry in a transaction of the host', () => {
     const handle = handleWithoutTransactionState()
     const inbox = createHostInbox(handle, notify)
     host.exec('BEGIN')
-    inbox.put(handle, entry())
+    inbox.put(handle, [entry()])
     vi.advanceTimersByTime(1_000)
     const before = notify.mock.calls.length
     expect(before).toBeGreaterThan(3)
@@ -141,7 +141,7 @@ describe('an inbox entry in a transaction of the host', () => {
     expect(vi.getTimerCount()).toBe(0)
 
     host.exec('BEGIN')
-    inbox.put(handle, entry())
+    inbox.put(handle, [entry()])
     host.exec('ROLLBACK')
     vi.advanceTimersByTime(250)
     expect(vi.getTimerCount()).toBe(0)
@@ -149,13 +149,13 @@ describe('an inbox entry in a transaction of the host', () => {
 
   it('is rejected with a sentence when it cannot be written', () => {
     const inbox = createHostInbox(host, notify)
-    expect(() => inbox.put({}, entry())).toThrow(
+    expect(() => inbox.put({}, [entry()])).toThrow(
       expect.objectContaining({ code: 'InvalidOption', field: 'tx' }),
     )
     const commit = (given: InboxEntry) => {
       host.exec('BEGIN')
       try {
-        inbox.put(host, given)
+        inbox.put(host, [given])
       } finally {
         host.exec('COMMIT')
       }
@@ -173,7 +173,7 @@ describe('an inbox entry in a transaction of the host', () => {
     host.exec('BEGIN')
     rows()
     other.exec('DELETE FROM hookswitch_inbox')
-    expect(() => inbox.put(host, entry())).toThrow(/begin it with BEGIN IMMEDIATE/)
+    expect(() => inbox.put(host, [entry()])).toThrow(/begin it with BEGIN IMMEDIATE/)
     host.exec('ROLLBACK')
     other.close()
     commit(entry())
@@ -181,7 +181,7 @@ describe('an inbox entry in a transaction of the host', () => {
     ;(host as unknown as { open(): void }).open()
     commit(entry())
     host.close()
-    expect(() => inbox.put(host, entry())).toThrow(
+    expect(() => inbox.put(host, [entry()])).toThrow(
       expect.objectContaining({ code: 'StoreUnavailable', message: "the host's database is closed" }),
     )
     isOpen = false

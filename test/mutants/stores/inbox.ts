@@ -22,9 +22,9 @@ export const brokenInboxes: readonly StoreFault[] = [
     }
   }),
   inboxFault('put accepts any object', (store) => ({
-    async put(tx, entry) {
+    async put(tx, entries) {
       const isObject = typeof tx === 'object' && tx !== null
-      if (!isObject || 'entries' in tx) await store.put(tx, entry)
+      if (!isObject || 'entries' in tx) await store.put(tx, entries)
     },
   })),
   relayFault('a fenced group removes its entries', (store) => ({
