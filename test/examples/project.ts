@@ -65,13 +65,13 @@ export function readerEnvironment(more: Readonly<Record<string, string>> = {}): 
 /** A program that has not ended after this time hangs: beside forty busy processes, one second of work takes 172 s. */
 export const HANGS_AFTER_MS = 600_000
 
-/** Runs a program to its end. @param timeoutMs after this time it hangs, and is killed. Default 60,000 */
+/** Runs a program to its end. @param timeoutMs after this time it hangs, and is killed. Default 150,000 */
 export function run(
   file: string,
   argv: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv = readerEnvironment(),
-  timeoutMs = 60_000,
+  timeoutMs = 150_000,
 ): Promise<RunResult> {
   return new Promise((resolve) => {
     execFile(
