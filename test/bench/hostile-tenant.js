@@ -147,7 +147,7 @@ async function runSide({ stores, receiver, receivers, profile }, kind) {
       healthyLoad.request('publishSteadily', { ...healthy, ms: RUN_MS }),
       hostileLoad.request('run', { port, ms: RUN_MS, ...loadOf(kind, targets) }),
     ])
-    const { blockMs, cpuMs, rssMb } = await service.request('end')
+    const { blockMs, cpuMs, waitedMs, rssMb } = await service.request('end')
     const { missing, all } = await latenciesOf(receiver, run)
     return {
       p50: quantile(all, 0.5),
@@ -157,6 +157,7 @@ async function runSide({ stores, receiver, receivers, profile }, kind) {
       blockMs,
       rssMb,
       cpu: cpuMs / RUN_MS,
+      waited: waitedMs / RUN_MS,
       hostile,
     }
   } finally {
@@ -177,10 +178,11 @@ function describeRequests(name, runs) {
 function describe(without, beside) {
   const both = (name) => [beside, without].map((side) => median(side.map((round) => round[name])).toFixed(1))
   const pair = (name) => both(name).join(' vs. ')
-  const percent = (side) => Math.round(median(side.map(({ cpu }) => cpu)) * 100)
+  const percents = (name) =>
+    [beside, without].map((side) => Math.round(median(side.map((round) => round[name])) * 100)).join(' vs. ')
   const most = (name) => Math.max(...beside.map((round) => round[name]))
   return (
-    `p99 ${pair('p99')} ms, p50 ${pair('p50')} ms, CPU ${percent(beside)} vs. ${percent(without)} %` +
+    `p99 ${pair('p99')} ms, p50 ${pair('p50')} ms, CPU ${percents('cpu')} %, main thread without a core ${percents('waited')} %` +
     describeRequests(
       'published',
       beside.map(({ hostile }) => hostile.published),

@@ -1,4 +1,5 @@
 /** A service with default limits, but a small queue, that many accounts use over HTTP. */
+import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createServer } from 'hookswitch/node'
 import { handleRequests } from '../processes.js'
@@ -13,6 +14,10 @@ let delivered = 0
 let onDelivered = () => {}
 let delays
 let cpuBefore
+let waitedBefore
+
+/** How long the main thread was ready to run and had no core, ms (Linux, proc_pid_schedstat). */
+const waitedForCoreMs = () => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6
 
 const createAccount = async (id) => {
   const { apiKey } = await hs.accounts.create({ id, name: id, realm: `${id}.example.com` })
@@ -69,14 +74,19 @@ handleRequests(
       delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
       delays.enable()
       cpuBefore = process.cpuUsage()
+      waitedBefore = waitedForCoreMs()
     },
-    /** The longest block of the event loop and the processor time since `begin`, and the largest resident memory so far. */
+    /**
+     * The longest block of the event loop, the processor time and the wait of the main thread for a core since `begin`, and the
+     * largest resident memory so far.
+     */
     end() {
       delays.disable()
       const { user, system } = process.cpuUsage(cpuBefore)
       return {
         blockMs: Math.max(0, delays.max / 1e6 - RESOLUTION_MS),
         cpuMs: (user + system) / 1_000,
+        waitedMs: waitedForCoreMs() - waitedBefore,
         // In KiB.
         rssMb: (process.resourceUsage().maxRSS * 1_024) / 1e6,
       }
