@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createDnsResolver, type DnsResolverOptions } from '../../src/send/dns-resolver.js'
-import { createHostsFileLookup, parseHostsFile } from '../../src/send/hosts-file.js'
 import { addresses, cleanUpAfterEach, onCleanup } from './harness.js'
 import { type Reply, startNameServer } from './name-server.js'
 
@@ -290,44 +289,5 @@ describe('createDnsResolver', () => {
     const { resolver, server } = await resolverWith(() => 3, { hostsPath })
     expect(await resolver.resolve('Inside.test.', 5_000)).toEqual(addresses('10.1.2.3'))
     expect(server.queries).toEqual([])
-  })
-})
-
-describe('parseHostsFile', () => {
-  it('parses addresses with all their names, and skips invalid lines', () => {
-    const hosts = parseHostsFile(
-      '# top\r\n127.0.0.1\tlocalhost Box # mine\n::1 box\nnonsense box\n\n10.0.0.1\n10.0.0.2 a. #b\n',
-    )
-    expect(Object.fromEntries(hosts)).toEqual({
-      localhost: ['127.0.0.1'],
-      box: ['127.0.0.1', '::1'],
-      a: ['10.0.0.2'],
-    })
-  })
-})
-
-describe('createHostsFileLookup', () => {
-  it('reads a changed file again, and treats a missing or too large one as empty', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hosts-'))
-    onCleanup(() => rmSync(folder, { recursive: true }))
-    const path = join(folder, 'hosts')
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
-    onCleanup(() => clock.mockRestore())
-    const lookup = createHostsFileLookup(path)
-    expect(lookup('a')).toEqual([])
-    writeFileSync(path, '10.0.0.1 a\n')
-    expect(lookup('a')).toEqual([])
-    clock.mockReturnValue(1_001)
-    expect(lookup('a')).toEqual(['10.0.0.1'])
-    writeFileSync(path, '10.0.0.2 a\n')
-    utimesSync(path, 1, 1)
-    clock.mockReturnValue(2_002)
-    expect(lookup('a')).toEqual(['10.0.0.2'])
-    writeFileSync(path, `10.0.0.3 a\n${'#'.repeat(1024 * 1024)}`)
-    clock.mockReturnValue(3_003)
-    expect(lookup('a')).toEqual([])
-    rmSync(path)
-    clock.mockReturnValue(4_004)
-    expect(lookup('a')).toEqual([])
   })
 })
