@@ -1,30 +1,20 @@
 /** Webhook owners: they create, change, disable and delete webhooks, and replay deliveries. */
 
 import { errorCode } from '../errors.js'
-import type { SeededRandom } from '../testkit/random.js'
-import type { Cluster, RunningNode } from './cluster.js'
-import type { RunHistory, WebhookChange, WebhookHistory, WebhookInput } from './history.js'
-import { poissonProcess } from './poisson-process.js'
+import type { RunningNode } from './cluster.js'
+import type { WebhookChange, WebhookHistory, WebhookInput } from './history.js'
 import type { Receiver } from './receivers.js'
-import type { RunQueue } from './run-queue.js'
 import type { Secrets } from './secrets.js'
-import type { Trace } from './trace.js'
+import { repeatedly, type Workload, type WorkloadDeps } from './workload.js'
 
-interface AdminActorDeps {
-  readonly queue: RunQueue
-  readonly trace: Trace
-  readonly history: RunHistory
-  readonly random: SeededRandom
-  readonly cluster: Cluster
+interface AdminActorDeps extends WorkloadDeps {
   readonly receivers: readonly Receiver[]
   readonly secrets: Secrets
 }
 
-export interface AdminActors {
+export interface AdminActors extends Workload {
   /** Creates the accounts and the first webhooks, before any fault. */
   prepare(): Promise<void>
-  /** Edits webhooks until `untilMs`, `rateFactor` times as often as in a run of an hour. */
-  begin(untilMs: number, rateFactor: number): void
   readonly accounts: readonly string[]
   /** API keys by account. */
   readonly keys: ReadonlyMap<string, string>
@@ -149,9 +139,7 @@ export function createAdminActors(deps: AdminActorDeps): AdminActors {
   const editOrReplay = (node: RunningNode, webhook: WebhookHistory) =>
     random.chance(0.3) ? replay(node, webhook) : edit(node, webhook)
 
-  function step(): void {
-    const up = cluster.up()
-    if (up.length === 0) return
+  function step(up: readonly RunningNode[]): void {
     const node = random.pick(up)
     if (jobs.chance(REPLAY_CHANCE)) replayAll(node).catch(() => {})
     const live = [...history.webhooks.values()].filter(
@@ -178,7 +166,6 @@ export function createAdminActors(deps: AdminActorDeps): AdminActors {
       const count = random.integer(2, MAX_WEBHOOKS)
       for (let index = 0; index < count; index += 1) await create(first!)
     },
-    begin: (untilMs, rateFactor) =>
-      poissonProcess(queue, random, { gapMs: EDIT_GAP_MS / rateFactor, untilMs }, step),
+    ...repeatedly(deps, EDIT_GAP_MS, step),
   }
 }

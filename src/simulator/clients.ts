@@ -1,23 +1,14 @@
 /** HTTP API clients: they log in and out, list webhooks, and try what they must not do. Checks I4, I12 and I25. */
 
 import type { RequestRecord, ResponseRecord } from '../http/message.js'
-import type { SeededRandom } from '../testkit/random.js'
-import type { Cluster, RunningNode } from './cluster.js'
+import type { RunningNode } from './cluster.js'
 import { disruptionsBetween } from './disruptions.js'
-import type { RunHistory } from './history.js'
-import { poissonProcess } from './poisson-process.js'
-import type { RunQueue } from './run-queue.js'
 import type { Secrets } from './secrets.js'
-import type { Trace } from './trace.js'
 import type { ViolationLog } from './violation.js'
+import { repeatedly, type Workload, type WorkloadDeps } from './workload.js'
 
-interface ClientDeps {
-  readonly queue: RunQueue
-  readonly trace: Trace
-  readonly history: RunHistory
+interface ClientDeps extends WorkloadDeps {
   readonly violations: ViolationLog
-  readonly random: SeededRandom
-  readonly cluster: Cluster
   /** API keys by account. */
   readonly keys: ReadonlyMap<string, string>
   readonly secrets: Secrets
@@ -26,11 +17,6 @@ interface ClientDeps {
   /** Nodes that share a store go by its clock. */
   readonly store: { readonly supports: { readonly sharedBetweenNodes: boolean } }
   cover(name: string): void
-}
-
-interface Clients {
-  /** Sends requests until `untilMs`, `rateFactor` times as often as in a run of an hour. */
-  begin(untilMs: number, rateFactor: number): void
 }
 
 /** A token and what its client did with it. */
@@ -69,8 +55,8 @@ const REACH: Readonly<Record<string, readonly string[]>> = {
   rival: ['rival'],
 }
 
-export function createClients(deps: ClientDeps): Clients {
-  const { queue, trace, history, violations, random, cluster, keys, secrets, startMs, store, cover } = deps
+export function createClients(deps: ClientDeps): Workload {
+  const { queue, trace, history, violations, random, keys, secrets, startMs, store, cover } = deps
   const tokens: ClientToken[] = []
   let loginError: string | undefined
 
@@ -97,12 +83,8 @@ export function createClients(deps: ClientDeps): Clients {
     trace.step(queue.now(), `${request.method} ${request.url}: ${status}`, life.name)
     cover(`http ${status}`)
     if (status >= 500 && !(status === 503 && isExcused(life.name, atMs))) {
-      violations.add(
-        'I25',
-        atMs,
-        `${life.name} answered ${status} to ${request.method} ${request.url}: ${response.body}`,
-        life.name,
-      )
+      const message = `${life.name} answered ${status} to ${request.method} ${request.url}: ${response.body}`
+      violations.add('I25', atMs, message, life.name)
     }
     return response
   }
@@ -168,30 +150,17 @@ export function createClients(deps: ClientDeps): Clients {
     if (response.status === 401) {
       // Expired by the clock of the node, or by that of the store, which removes expired tokens.
       const isExpired = Math.max(...nodeTimes, startMs + queue.now()) >= used.expiresMs[0]
-      if (stateAfter === 'live' && !isExpired)
-        violations.add(
-          'I12',
-          sentMs,
-          `${name} was rejected by ${node.life.name} although it is neither revoked nor expired`,
-          node.life.name,
-        )
+      const message = `${name} was rejected by ${node.life.name} although it is neither revoked nor expired`
+      if (stateAfter === 'live' && !isExpired) violations.add('I12', sentMs, message, node.life.name)
       return
     }
     if (stateBefore === 'revoked' && sentMs >= revokedEverywhereMs(used, node)) {
-      violations.add(
-        'I12',
-        sentMs,
-        `${name} works on ${node.life.name}, ${sentMs - used.revokedMs} ms after its logout on ${used.revokedOn}`,
-        node.life.name,
-      )
+      const message = `${name} works on ${node.life.name}, ${sentMs - used.revokedMs} ms after its logout on ${used.revokedOn}`
+      violations.add('I12', sentMs, message, node.life.name)
     }
     if (Math.min(...nodeTimes) >= used.expiresMs[1]) {
-      violations.add(
-        'I12',
-        sentMs,
-        `${name} works on ${node.life.name} although it has expired`,
-        node.life.name,
-      )
+      const message = `${name} works on ${node.life.name} although it has expired`
+      violations.add('I12', sentMs, message, node.life.name)
     }
     const mayReach = REACH[used.account]!.includes(account)
     if (mayReach !== (response.status === 200)) {
@@ -234,16 +203,11 @@ export function createClients(deps: ClientDeps): Clients {
     used.revokedOn = node.life.name
   }
 
-  function step(): void {
-    const up = cluster.up()
-    if (up.length === 0) return
+  function step(up: readonly RunningNode[]): void {
     const node = random.pick(up)
     const action = random.weighted({ logIn: 2, logInWrongly: 1, use: 8, logOut: 1 })
     void { logIn, logInWrongly, use, logOut }[action](node)
   }
 
-  return {
-    begin: (untilMs, rateFactor) =>
-      poissonProcess(queue, random, { gapMs: GAP_MS / rateFactor, untilMs }, step),
-  }
+  return repeatedly(deps, GAP_MS, step)
 }

@@ -113,12 +113,8 @@ function checkProbeTime(
   const maxMs = isAsked ? MAX_ASKED_MS : pause ? probeMs : 0
   const waitMs = pausedUntilMs - calledMs
   if (waitMs <= maxMs) return
-  violations.add(
-    'I11',
-    queue.now(),
-    `${webhook} is paused for ${waitMs} ms, longer than ${maxMs} ms`,
-    webhook,
-  )
+  const message = `${webhook} is paused for ${waitMs} ms, longer than ${maxMs} ms`
+  violations.add('I11', queue.now(), message, webhook)
 }
 
 /** An edit of the webhook may have ended its pause, and the wait of a `Retry-After`. */
@@ -148,13 +144,8 @@ export function checkEndpointOfStart(
   // Good news of a receiver is shared: its other webhooks are probed soon.
   const isNews = receivers >= OUTAGE_RECEIVERS || (tracked.successes.get(receiver) ?? -1) >= writtenMs
   if (pause && isNews) return
-  violations.add(
-    'I11',
-    queue.now(),
-    `${id} is sent ${earlyMs} ms before ${webhook} gets requests`,
-    id,
-    webhook,
-  )
+  const message = `${id} is sent ${earlyMs} ms before ${webhook} gets requests`
+  violations.add('I11', queue.now(), message, id, webhook)
 }
 
 /** Checks that a paused endpoint gets one request at a time: those that were under way when its pause began do not count. */

@@ -4,6 +4,7 @@ import type { StoredAttempt } from '../delivery/attempt-record.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import type { ReplayJob } from '../delivery/replay-job.js'
 import type { Hookswitch } from '../hookswitch.js'
+import { addTo } from '../values/group.js'
 import type { ViolationLog } from './violation.js'
 
 export interface FinalState {
@@ -69,9 +70,7 @@ export async function readFinalState(
     )
     for (const record of records.reverse()) {
       byAccount.get(accountId)?.add(record.id)
-      const others = attempts.get(record.deliveryId)
-      if (others) others.push(record)
-      else attempts.set(record.deliveryId, [record])
+      addTo(attempts, record.deliveryId, record)
     }
   }
   for (const [accountId, expected] of byAccount) {

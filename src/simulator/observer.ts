@@ -6,6 +6,7 @@
 import type { Acceptance, AcceptedEvent, Settlement } from '../delivery/delivery-store.js'
 import type { Group, GroupResult, Lease, NodeLease, Polled } from '../delivery/queue-store.js'
 import { shardOf } from '../store/shards.js'
+import { addTo } from '../values/group.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { RunningNode } from './cluster.js'
 import { disruptionsBetween } from './disruptions.js'
@@ -94,7 +95,6 @@ export function createObserver(deps: ObserverDeps): Observer {
       if (isRepeat && tracked.deliveries.has(delivery.id)) continue
       const { id, webhookId, epoch, callId = '' } = delivery
       const lane = `${webhookId} ${delivery.lane}`
-      const others = tracked.lanes.get(lane)
       const created: TrackedDelivery = {
         id,
         webhook: webhookId,
@@ -102,7 +102,7 @@ export function createObserver(deps: ObserverDeps): Observer {
         lane,
         epoch,
         acceptedMs: now(),
-        isHead: !others,
+        isHead: !tracked.lanes.has(lane),
         key: keyOf(webhookId, delivery.position ?? 0),
         state: 'waiting',
         attempts: 0,
@@ -125,8 +125,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       }
       tracked.deliveries.set(id, created)
       tracked.byKey.set(created.key, created)
-      if (others) others.push(created)
-      else tracked.lanes.set(lane, [created])
+      addTo(tracked.lanes, lane, created)
     }
   }
 
@@ -439,12 +438,8 @@ export function createObserver(deps: ObserverDeps): Observer {
     },
     requestStarted(life, inFlight, total, group) {
       if ((inFlight.get(group) ?? 0) > caps.perEndpoint) {
-        violations.add(
-          'I15',
-          now(),
-          `${life.name} has ${inFlight.get(group)} requests in flight to ${group}`,
-          group,
-        )
+        const message = `${life.name} has ${inFlight.get(group)} requests in flight to ${group}`
+        violations.add('I15', now(), message, group)
       }
       if (total > caps.total)
         violations.add('I15', now(), `${life.name} has ${total} requests in flight`, life.name)

@@ -9,6 +9,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredAttempt } from '../delivery/attempt-record.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import { addTo, groupBy } from '../values/group.js'
 import { disruptionsBetween } from './disruptions.js'
 import { expectationOf, mayConcern } from './expected-deliveries.js'
 import { expectedPayload } from './expected-payload.js'
@@ -56,6 +57,7 @@ interface PublishedEvent {
   toMs: number
 }
 
+/** In order of arrival. */
 type RequestsByDelivery = ReadonlyMap<string, readonly ReceivedRequest[]>
 
 export function checkInvariants(input: OracleInput): void {
@@ -64,7 +66,7 @@ export function checkInvariants(input: OracleInput): void {
   checkEnds(input, events)
   checkAges(input)
   checkShares(input)
-  const byDelivery = groupByDelivery(input.history.requests)
+  const byDelivery = groupBy(input.history.requests, ({ delivery }) => delivery)
   checkRequests(input, byDelivery, events)
   checkTimestamps(input)
   checkRecords(input, byDelivery)
@@ -110,13 +112,8 @@ function checkPublishes({ history, violations }: OracleInput): Map<string, Publi
       violations.add('I6', other.doneMs, message, first.eventId, other.eventId, callId)
     }
     if (accepted.filter(({ isDuplicate }) => !isDuplicate).length > 1) {
-      violations.add(
-        'I6',
-        first.doneMs,
-        `${event.key} was accepted as new more than once`,
-        first.eventId,
-        callId,
-      )
+      const message = `${event.key} was accepted as new more than once`
+      violations.add('I6', first.doneMs, message, first.eventId, callId)
     }
     const call = `${accountId}/${callId}`
     const number = (numbers.get(call) ?? 0) + 1
@@ -297,13 +294,7 @@ const MAX_OPEN_BEYOND = 40
  */
 function checkShares(input: OracleInput): void {
   const { tracked, finalState, violations, maxPendingPerWebhook: limit, hasNoFaults, cover } = input
-  const byWebhook = new Map<string, TrackedDelivery[]>()
-  for (const delivery of tracked.deliveries.values()) {
-    const others = byWebhook.get(delivery.webhook)
-    if (others) others.push(delivery)
-    else byWebhook.set(delivery.webhook, [delivery])
-  }
-  for (const [webhook, deliveries] of byWebhook) {
+  for (const [webhook, deliveries] of groupBy(tracked.deliveries.values(), ({ webhook }) => webhook)) {
     const steps = deliveries.flatMap(({ id, acceptedMs, endedMs }) => [
       { id, atMs: acceptedMs, by: 1 },
       { id, atMs: endedMs, by: -1 },
@@ -344,17 +335,6 @@ function checkTimestamps({ history, violations, storeStartMs }: OracleInput): vo
     const message = `${node} signs with a time that is ${Math.round(aheadMs / 1000)} s ahead`
     violations.add('I30', atMs, message, delivery, webhook)
   }
-}
-
-/** Requests by delivery, in order of arrival. */
-function groupByDelivery(requests: readonly ReceivedRequest[]): RequestsByDelivery {
-  const byDelivery = new Map<string, ReceivedRequest[]>()
-  for (const request of requests) {
-    const others = byDelivery.get(request.delivery)
-    if (others) others.push(request)
-    else byDelivery.set(request.delivery, [request])
-  }
-  return byDelivery
 }
 
 /** Every request belongs to a delivery, has the published body, always the same one, and is not needlessly repeated. */
@@ -484,9 +464,7 @@ function checkOrder(
     if (delivery.replayOf !== undefined || !changes.length) continue
     if (changes.some(({ input }) => input.ordering !== 'call')) continue
     const key = `${delivery.webhookId} ${delivery.eventAccountId}/${delivery.callId}`
-    const others = calls.get(key)
-    if (others) others.push(delivery)
-    else calls.set(key, [delivery])
+    addTo(calls, key, delivery)
   }
   for (const deliveries of calls.values()) {
     deliveries.sort((a, b) => sequenceOf(a) - sequenceOf(b))
@@ -558,9 +536,7 @@ function checkLatency({ violations, history, leaseMs, cover }: OracleInput, wait
     if (!delivery.isHead) continue
     const sinceMs = delivery.acceptedMs - Math.max(AFTERMATH_MS, 3 * leaseMs)
     if (!disruptionsBetween(history.disruptions, sinceMs, sentMs).next().done) continue
-    const others = byAccount.get(account)
-    if (others) others.push(wait)
-    else byAccount.set(account, [wait])
+    addTo(byAccount, account, wait)
   }
   const waitedMs = ({ delivery, sentMs }: Wait) => sentMs - delivery.acceptedMs
   const checkP99 = (invariant: string, group: string, some: readonly Wait[]) => {

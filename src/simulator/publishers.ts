@@ -3,18 +3,11 @@
 import { errorCode } from '../errors.js'
 import type { CallGenerator, TimedEvent } from '../testkit/calls.js'
 import type { CallEvent } from '../testkit/generated-call.js'
-import type { SeededRandom } from '../testkit/random.js'
-import type { Cluster, RunningNode } from './cluster.js'
-import type { PublishCall, RunHistory } from './history.js'
-import type { RunQueue } from './run-queue.js'
-import type { Trace } from './trace.js'
+import type { RunningNode } from './cluster.js'
+import type { PublishCall } from './history.js'
+import type { WorkloadDeps } from './workload.js'
 
-interface PublisherDeps {
-  readonly queue: RunQueue
-  readonly trace: Trace
-  readonly history: RunHistory
-  readonly random: SeededRandom
-  readonly cluster: Cluster
+interface PublisherDeps extends WorkloadDeps {
   readonly startMs: number
   /** False: this call is left out of the run. */
   isIncluded(call: number): boolean

@@ -4,25 +4,12 @@
  */
 
 import { errorCode } from '../errors.js'
-import type { SeededRandom } from '../testkit/random.js'
-import type { Cluster, RunningNode } from './cluster.js'
-import type { Register, RegisterStep, RunHistory } from './history.js'
-import { poissonProcess } from './poisson-process.js'
-import type { RunQueue } from './run-queue.js'
-import type { Trace } from './trace.js'
+import type { RunningNode } from './cluster.js'
+import type { Register, RegisterStep } from './history.js'
+import { repeatedly, type Workload, type WorkloadDeps } from './workload.js'
 
-interface RegisterDeps {
-  readonly queue: RunQueue
-  readonly trace: Trace
-  readonly history: RunHistory
-  readonly random: SeededRandom
-  readonly cluster: Cluster
+interface RegisterDeps extends WorkloadDeps {
   cover(name: string): void
-}
-
-interface Registers {
-  /** Uses registers until `untilMs`, `rateFactor` times as often as in a run of an hour. */
-  begin(untilMs: number, rateFactor: number): void
 }
 
 const ACCOUNT = 'rival'
@@ -34,7 +21,8 @@ const TIMEOUT_MS = 60_000
 const MAX_REGISTERS = 3
 const MAX_STEPS = 40
 
-export function createRegisters({ queue, trace, history, random, cluster, cover }: RegisterDeps): Registers {
+export function createRegisters(deps: RegisterDeps): Workload {
+  const { queue, trace, history, random, cover } = deps
   let values = 0
 
   /** Runs one step and records its begin, end and outcome. */
@@ -102,9 +90,7 @@ export function createRegisters({ queue, trace, history, random, cluster, cover 
     history.registers.push({ id, first: `${value} ${value}`, steps: [] })
   }
 
-  function round(): void {
-    const up = cluster.up()
-    if (up.length === 0) return
+  function round(up: readonly RunningNode[]): void {
     const live = history.registers.filter(
       ({ steps }) => steps.length < MAX_STEPS && !steps.some(({ kind }) => kind === 'remove'),
     )
@@ -120,10 +106,7 @@ export function createRegisters({ queue, trace, history, random, cluster, cover 
     }
   }
 
-  return {
-    begin: (untilMs, rateFactor) =>
-      poissonProcess(queue, random, { gapMs: GAP_MS / rateFactor, untilMs }, round),
-  }
+  return repeatedly(deps, GAP_MS, round)
 }
 
 /** Errors that tell whether a step was executed. */

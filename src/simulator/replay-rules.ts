@@ -1,6 +1,7 @@
 /** The oracle's rules for replay jobs: nothing that was recovered is repeated (I8), and nothing is left out (I1). */
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { replayByJob } from '../delivery/replay.js'
+import { addTo } from '../values/group.js'
 import type { FinalState } from './final-state.js'
 import type { ViolationLog } from './violation.js'
 
@@ -10,13 +11,8 @@ const MAX_SALTS = 5
 /** Originals with their replays, in the order of their acceptance. */
 function replaysByOriginal(deliveries: Iterable<StoredDelivery>): Map<string, StoredDelivery[]> {
   const found = new Map<string, StoredDelivery[]>()
-  for (const delivery of deliveries) {
-    const { replayOf } = delivery
-    if (replayOf === undefined) continue
-    const others = found.get(replayOf)
-    if (others) others.push(delivery)
-    else found.set(replayOf, [delivery])
-  }
+  for (const delivery of deliveries)
+    if (delivery.replayOf !== undefined) addTo(found, delivery.replayOf, delivery)
   for (const replays of found.values()) replays.sort((a, b) => a.position - b.position)
   return found
 }

@@ -107,12 +107,8 @@ export function checkDisabling(
 ): void {
   if (reason === 'gone') {
     if (!history.gone.has(webhook)) {
-      violations.add(
-        'I22',
-        queue.now(),
-        `${webhook} is disabled as gone, but its receiver did not answer 410`,
-        webhook,
-      )
+      const message = `${webhook} is disabled as gone, but its receiver did not answer 410`
+      violations.add('I22', queue.now(), message, webhook)
     }
     return
   }

@@ -230,11 +230,7 @@ function checkLeftovers({ cluster, violations, queue, secrets }: SimulationConte
     violations.add('I13', queue.now(), `a secret was written into ${where}`)
   for (const { life } of cluster.up()) {
     if (life.sleepers() <= MAX_IDLE_TIMERS) continue
-    violations.add(
-      'I24',
-      queue.now(),
-      `${life.name} has ${life.sleepers()} timers when everything is quiet`,
-      life.name,
-    )
+    const message = `${life.name} has ${life.sleepers()} timers when everything is quiet`
+    violations.add('I24', queue.now(), message, life.name)
   }
 }

@@ -1,5 +1,5 @@
 /** Generates an endless stream of call events: when calls begin, and their events merged in order of time. */
-import { HookswitchError } from '../errors.js'
+import { badOption } from './check-options.js'
 import {
   type CallAccount,
   type CallEvent,
@@ -70,12 +70,13 @@ export function callGenerator(options: CallOptions): CallGenerator {
   const accounts = options.accounts.map((account) =>
     typeof account === 'string' ? { id: account } : account,
   )
-  if (accounts.length === 0) throw badOption('accounts', 'needs at least one account')
-  if (!(callsPerSecond > 0)) throw badOption('callsPerSecond', 'must be above 0')
+  if (accounts.length === 0) throw badOption('callGenerator', 'accounts', 'needs at least one account')
+  if (!(callsPerSecond > 0)) throw badOption('callGenerator', 'callsPerSecond', 'must be above 0')
   const unknown = Object.keys(outcomes).find((outcome) => !(outcome in OUTCOME_WEIGHTS))
-  if (unknown !== undefined) throw badOption('outcomes', `has the unknown outcome '${unknown}'`)
+  if (unknown !== undefined)
+    throw badOption('callGenerator', 'outcomes', `has the unknown outcome '${unknown}'`)
   if (options.seed === undefined && !options.random)
-    throw badOption('seed', 'is required if random is absent')
+    throw badOption('callGenerator', 'seed', 'is required if random is absent')
 
   const random = options.random?.stream('calls') ?? seededRandom(options.seed!)
   const arrivals = random.stream('arrivals')
@@ -148,8 +149,4 @@ export function takeCalls(
   }
   events.push(...generator.drain())
   return { events, calls: [...calls] }
-}
-
-function badOption(field: string, rule: string): HookswitchError {
-  return new HookswitchError('InvalidOption', `callGenerator: ${field} ${rule}`, { field })
 }

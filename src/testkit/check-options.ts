@@ -23,6 +23,10 @@ export const aSeed: Validator = (field, value) => {
     throw invalidOption(field, 'must be a number or a string')
 }
 
+/** The error of a wrong option or argument of a function. */
+export const badOption = (functionName: string, field: string, rule: string) =>
+  new HookswitchError('InvalidOption', `${functionName}: ${field} ${rule}`, { field })
+
 /**
  * Checks options: none unknown, none of `required` missing, and each valid.
  *

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { DefineRule } from './fixture.js'
-import { acceptanceOf, queuedOf } from './node.js'
+import { type DefineRule, idsOf } from './fixture.js'
+import { acceptanceOf, assertRefused } from './node.js'
 import { freshId, newDelivery, newEvent, newReplay } from './sample-data.js'
 
 /** Rules of acceptances, besides numbers and idempotency keys. */
@@ -84,22 +84,18 @@ export function acceptRules(rule: DefineRule): void {
       mayHaveGap: false,
     })
     const waiting = await fixture.waiting(webhook)
-    assert.deepEqual(
-      waiting.map(({ id }) => id),
-      deliveries.map(({ id }) => id),
-    )
+    assert.deepEqual(idsOf(waiting), idsOf(deliveries))
   })
 
   for (const end of ['delivered', 'exhausted', 'expired', 'cancelled'] as const) {
     rule(`a replay of a delivery that ended as ${end} has the same body`, async (fixture) => {
       const webhook = await fixture.webhook()
-      const event = newEvent()
-      const acceptance = acceptanceOf(event, [newDelivery(webhook, event)])
+      const { acceptance, deliveries } = fixture.prepare(webhook)
       await fixture.acceptOne(acceptance)
-      const [first] = queuedOf(acceptance, fixture.now())
+      const [[event], [first]] = [acceptance.events, deliveries]
       const { body } = await fixture.waitingOne(webhook)
       await fixture.settle(first!, end)
-      const replay = newReplay(webhook, event, first!)
+      const replay = newReplay(webhook, event!, first!)
       const accepted = await fixture.acceptOne(acceptanceOf([], [replay]))
       assert.deepEqual(accepted, { kind: 'accepted', events: [], mayHaveGap: false })
       const waiting = await fixture.waitingOne(webhook)
@@ -108,10 +104,10 @@ export function acceptRules(rule: DefineRule): void {
         [replay.id, first!.id, first!.position, body],
       )
       assert.equal(waiting.position, replay.position)
-      const stored = await fixture.store.deliveries.delivery('account', replay.id)
+      const stored = await fixture.delivery(replay.id)
       assert.deepEqual(
         [stored?.state, stored?.replayOf, stored?.originalPosition, stored?.position, stored?.eventId],
-        ['waiting', first!.id, first!.position, replay.position, event.id],
+        ['waiting', first!.id, first!.position, replay.position, event!.id],
       )
       assert.equal(await fixture.state(webhook, first!.id), end)
     })
@@ -125,7 +121,7 @@ export function acceptRules(rule: DefineRule): void {
     const replays = [1, 2].map(() => newReplay(webhook, event, first))
     await fixture.acceptOne(acceptanceOf([], replays))
     const waiting = await fixture.waiting(webhook)
-    assert.deepEqual(waiting.map(({ id }) => id).sort(), [first, ...replays].map(({ id }) => id).sort())
+    assert.deepEqual(idsOf(waiting).sort(), [first, ...replays].map(({ id }) => id).sort())
     await fixture.settle(waiting.find(({ id }) => id === replays[0]!.id)!, 'delivered')
     assert.deepEqual(await Promise.all([first, ...replays].map(({ id }) => fixture.state(webhook, id))), [
       'waiting',
@@ -144,7 +140,7 @@ export function acceptRules(rule: DefineRule): void {
     await fixture.acceptOne(acceptanceOf([event, test], [...deliveries, testDelivery]))
     const replay = newReplay(ordered, event, deliveries[0]!)
     await fixture.acceptOne(acceptanceOf([], [replay]))
-    const laneOf = async (id: string) => (await fixture.store.deliveries.delivery('account', id))?.lane
+    const laneOf = async (id: string) => (await fixture.delivery(id))?.lane
     assert.equal(await laneOf(deliveries[0]!.id), 'account/call')
     assert.match((await laneOf(deliveries[1]!.id)) ?? '', /^-\//)
     assert.match((await laneOf(testDelivery.id)) ?? '', /^test\//)
@@ -165,8 +161,7 @@ export function acceptRules(rule: DefineRule): void {
     for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'delivered')
     for (const { id } of [first, second]) {
       assert.equal(await fixture.state(webhook, id), 'delivered')
-      const query = { accountId: 'account', deliveryId: id, limit: 9 }
-      assert.equal((await fixture.store.deliveries.attempts(query)).length, 1)
+      assert.equal((await fixture.attempts({ deliveryId: id })).length, 1)
     }
     const replays = [first, second].map((original) =>
       newReplay(webhook, { ...(original.eventId === event.id ? event : other) }, original),
@@ -184,11 +179,9 @@ export function acceptRules(rule: DefineRule): void {
     ]) {
       const event = newEvent({ callId: 'call' })
       const deliveries = [newDelivery(webhook, event), wrong(event)]
-      const result = await fixture.acceptOne(acceptanceOf(event, deliveries))
-      assert.ok(result.kind === 'refused')
-      assert.equal(result.error.code, 'NotFound')
+      assertRefused(await fixture.acceptOne(acceptanceOf(event, deliveries)), 'NotFound')
       assert.deepEqual(await fixture.waiting(), [])
-      assert.equal(await fixture.store.deliveries.delivery('account', deliveries[0]!.id), undefined)
+      assert.equal(await fixture.delivery(deliveries[0]!.id), undefined)
       assert.deepEqual(await fixture.store.deliveries.legs('account', 'call'), [])
     }
   })
@@ -205,9 +198,7 @@ export function acceptRules(rule: DefineRule): void {
       acceptanceOf(sameEvent, [newDelivery(webhook, sameEvent, { id: freshId('delivery') })]),
       acceptanceOf(other, [sameDelivery]),
     ]) {
-      const result = await fixture.acceptOne(acceptance)
-      assert.ok(result.kind === 'refused')
-      assert.deepEqual([result.error.code, result.error.field], ['Conflict', 'id'])
+      assertRefused(await fixture.acceptOne(acceptance), 'Conflict', 'id')
     }
     assert.equal((await fixture.waiting(webhook)).length, 1)
     assert.deepEqual(await fixture.store.deliveries.legs('account', 'call'), [])

@@ -3,7 +3,7 @@ import type { AttemptRecord, StoredAttempt } from '../../delivery/attempt-record
 import type { AttemptQuery } from '../../delivery/delivery-queries.js'
 import type { NewEvent } from '../../delivery/delivery-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import { type DefineRule, type Fixture, idsOf } from './fixture.js'
+import { type DefineRule, type Fixture, idsOf, valuesOf } from './fixture.js'
 import { acceptanceOf } from './node.js'
 import { readByParts } from './parts.js'
 import { newDelivery, newEvent, newRecord, WALL_MS } from './sample-data.js'
@@ -79,7 +79,7 @@ export function attemptRules(rule: DefineRule): void {
       durationMs: 0.5,
     })
     await fixture.settle(delivery, 'exhausted', { record: written })
-    const [read] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 5 })
+    const [read] = await fixture.attempts({ limit: 5 })
     assert.ok(Number.isSafeInteger(read?.position))
     assert.deepEqual(read, { ...written, position: read?.position, requestBody: body })
   })
@@ -95,37 +95,25 @@ export function attemptRules(rule: DefineRule): void {
       const [delivery] = await fixture.accept(webhook)
       const written = newRecord(delivery!, part)
       await fixture.settle(delivery!, 'exhausted', { record: written })
-      const [read] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 1 })
+      const [read] = await fixture.attempts({ limit: 1 })
       const { position: _position, requestBody: _body, ...stored } = read!
       assert.deepEqual(stored, written)
     }
   })
 
-  rule(
-    'attempts of post, put and patch have a request body; attempts of get and delete, and ends without a request, do not',
-    async (fixture) => {
-      for (const httpVerb of ['post', 'put', 'patch', 'get', 'delete'] as const) {
-        const webhook = await fixture.webhook({ settings: { httpVerb } })
-        await acceptAndRecord(fixture, webhook)
-        const [read] = await fixture.store.deliveries.attempts({
-          accountId: 'account',
-          webhookId: webhook.id,
-          limit: 1,
-        })
-        assert.equal(read?.requestBody !== undefined, httpVerb.startsWith('p'), httpVerb)
-      }
-      const webhook = await fixture.webhook()
-      const [delivery] = await fixture.accept(webhook)
-      const { attempt: _none, ...end } = newRecord(delivery!, { reason: 'expired' })
-      await fixture.settle(delivery!, 'expired', { record: end })
-      const [read] = await fixture.store.deliveries.attempts({
-        accountId: 'account',
-        webhookId: webhook.id,
-        limit: 1,
-      })
-      assert.deepEqual(read, { ...end, position: read?.position })
-    },
-  )
+  rule('attempts of post, put and patch alone have a request body', async (fixture) => {
+    for (const httpVerb of ['post', 'put', 'patch', 'get', 'delete'] as const) {
+      const webhook = await fixture.webhook({ settings: { httpVerb } })
+      await acceptAndRecord(fixture, webhook)
+      const [read] = await fixture.attempts({ webhookId: webhook.id, limit: 1 })
+      assert.equal(read?.requestBody !== undefined, httpVerb.startsWith('p'), httpVerb)
+    }
+    const [webhook, delivery] = await fixture.webhookWith(1)
+    const { attempt: _none, ...end } = newRecord(delivery, { reason: 'expired' })
+    await fixture.settle(delivery, 'expired', { record: end })
+    const [read] = await fixture.attempts({ webhookId: webhook.id, limit: 1 })
+    assert.deepEqual(read, { ...end, position: read?.position })
+  })
 
   rule('attempts name the parties of the call, whatever the method and encoding', async (fixture) => {
     const call = { from: '+4930', to: 'ann@sip.example.com', direction: 'inbound', callerName: 'Ann' }
@@ -143,10 +131,7 @@ export function attemptRules(rule: DefineRule): void {
         assert.deepEqual(listed?.call, call)
       }
       const { attempts } = await deliveries.attemptLog({ accountIds: [httpVerb], after: 0, limit: 9 })
-      assert.deepEqual(
-        attempts.map((logged) => logged.call),
-        [call, call],
-      )
+      assert.deepEqual(valuesOf(attempts, 'call'), [call, call])
     }
     await acceptAndRecord(fixture, await fixture.webhook({ accountId: 'other' }))
     assert.equal((await deliveries.attempts({ accountId: 'other', limit: 1 }))[0]?.call, undefined)
@@ -167,10 +152,7 @@ export function attemptRules(rule: DefineRule): void {
     assert.deepEqual(await partiesOf('account'), [{ from: '1' }])
     assert.deepEqual(await partiesOf('other'), [{ from: '2' }])
     const { attempts } = await deliveries.attemptLog({ accountIds: ['other'], after: 0, limit: 9 })
-    assert.deepEqual(
-      attempts.map(({ call }) => call),
-      [{ from: '2' }],
-    )
+    assert.deepEqual(valuesOf(attempts, 'call'), [{ from: '2' }])
     const long = await fixture.webhook({ accountId: 'long' })
     const head = JSON.stringify({ from: '3', vars: { text: 'x'.repeat(20_000) } })
     await acceptAndRecord(fixture, long, {}, { bodies: [{ head }] })
@@ -184,7 +166,7 @@ export function attemptRules(rule: DefineRule): void {
   rule('slim attempts may lack headers and bodies, and nothing else', async (fixture) => {
     await acceptAndRecord(fixture, await fixture.webhook(), { responseBody: 'fine' })
     const read = async (query: Partial<AttemptQuery>) => {
-      const [attempt] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 1, ...query })
+      const [attempt] = await fixture.attempts({ limit: 1, ...query })
       const { requestHeaders: _, requestBody: __, responseHeaders: ___, responseBody, ...rest } = attempt!
       return { responseBody, rest }
     }
@@ -203,11 +185,7 @@ export function attemptRules(rule: DefineRule): void {
       [`x${'\u20AC'.repeat(3_000)}`, 1 + 2_730],
     ] as const) {
       const id = await acceptAndRecord(fixture, webhook, {}, { bodies: [{ head }] })
-      const [read] = await fixture.store.deliveries.attempts({
-        accountId: 'account',
-        webhookId: webhook.id,
-        limit: 1,
-      })
+      const [read] = await fixture.attempts({ webhookId: webhook.id, limit: 1 })
       assert.equal(read?.id, id)
       assert.equal(read?.requestBody, head.slice(0, kept))
     }
@@ -220,23 +198,16 @@ export function attemptRules(rule: DefineRule): void {
     assert.deepEqual(await listIds(fixture, { limit: 2 }), [written[3], written[2]])
   })
 
-  rule(
-    'the attempts of an account are those of all its webhooks in one order, deleted webhooks included',
-    async (fixture) => {
-      const [first, second, gone] = [
-        await fixture.webhook(),
-        await fixture.webhook(),
-        await fixture.webhook(),
-      ]
-      const written: string[] = []
-      for (const webhook of [first, gone, second, first, second, gone, first])
-        written.push(await acceptAndRecord(fixture, webhook))
-      await fixture.store.webhooks.replace({ ...gone, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
-      assert.deepEqual(await listIds(fixture, { ascending: true }), written)
-      assert.deepEqual(await listIds(fixture, { limit: 3 }), written.slice(4).reverse())
-      assert.deepEqual(await listIds(fixture, { webhookId: gone.id }), [written[5], written[1]])
-    },
-  )
+  rule('the attempts of all webhooks of an account, deleted ones too, have one order', async (fixture) => {
+    const [first, second, gone] = [await fixture.webhook(), await fixture.webhook(), await fixture.webhook()]
+    const written: string[] = []
+    for (const webhook of [first, gone, second, first, second, gone, first])
+      written.push(await acceptAndRecord(fixture, webhook))
+    await fixture.remove(gone)
+    assert.deepEqual(await listIds(fixture, { ascending: true }), written)
+    assert.deepEqual(await listIds(fixture, { limit: 3 }), written.slice(4).reverse())
+    assert.deepEqual(await listIds(fixture, { webhookId: gone.id }), [written[5], written[1]])
+  })
 
   rule('failures alone are listed in the same order, with the same conditions', async (fixture) => {
     const [webhookA, webhookB] = [await fixture.webhook(), await fixture.webhook()]
@@ -260,7 +231,7 @@ export function attemptRules(rule: DefineRule): void {
     assert.deepEqual(await failures({ ascending: true, limit: 2 }), [first, second])
     assert.deepEqual(await failures({ webhookId: webhookA.id }), [fourth, third, first])
     assert.deepEqual(await failures({ callIds: ['a'], ascending: true }), [first, second, fourth])
-    const [newest] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 1 })
+    const [newest] = await fixture.attempts({ limit: 1 })
     const { position: cursor, deliveryId } = newest!
     assert.deepEqual(await failures({ webhookId: webhookA.id, cursor }), [third, first])
     assert.deepEqual(await failures({ deliveryId }), [fourth])
@@ -280,12 +251,8 @@ export function attemptRules(rule: DefineRule): void {
         const seen: StoredAttempt[] = []
         for (;;) {
           const cursor = seen.at(-1)?.position
-          const page = await fixture.store.deliveries.attempts({
-            accountId: 'account',
-            ascending,
-            limit: 2,
-            ...(cursor === undefined ? {} : { cursor }),
-          })
+          const from = cursor === undefined ? {} : { cursor }
+          const page = await fixture.attempts({ ascending, limit: 2, ...from })
           seen.push(...page)
           if (page.length < 2) break
           if (seen.length < 8) await acceptAndRecord(fixture, webhooks[seen.length % 2]!)
@@ -303,34 +270,31 @@ export function attemptRules(rule: DefineRule): void {
     )
   }
 
-  rule(
-    'attempts are filtered by webhook, delivery, calls and time, in every combination',
-    async (fixture) => {
-      const [first, second] = [await fixture.webhook(), await fixture.webhook()]
-      const a = await acceptAndRecord(fixture, first, { atMs: 1_000 }, { callId: 'a' })
-      const b = await acceptAndRecord(fixture, first, { atMs: 2_000 }, { callId: 'b' })
-      const c = await acceptAndRecord(fixture, second, { atMs: 3_000 }, { callId: 'c' })
-      const d = await acceptAndRecord(fixture, second, { atMs: 4_000 }, { callId: 'a' })
-      const all = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
-      const deliveryId = all.find((row) => row.id === c)!.deliveryId
-      assert.deepEqual(await listIds(fixture, { webhookId: first.id }), [b, a])
-      assert.deepEqual(await listIds(fixture, { deliveryId }), [c])
-      assert.deepEqual(await listIds(fixture, { deliveryId, webhookId: first.id }), [])
-      assert.deepEqual(await listIds(fixture, { callIds: ['a'] }), [d, a])
-      assert.deepEqual(await listIds(fixture, { callIds: ['a', 'b', 'a', 'unknown'] }), [d, b, a])
-      assert.deepEqual(await listIds(fixture, { callIds: ['a'], webhookId: second.id }), [d])
-      assert.deepEqual(await listIds(fixture, { callIds: [] }), [])
-      assert.deepEqual(await listIds(fixture, { fromMs: 2_000, toMs: 3_000 }), [c, b])
-      assert.deepEqual(await listIds(fixture, { fromMs: 2_001 }), [d, c])
-      assert.deepEqual(await listIds(fixture, { toMs: 999 }), [])
-      assert.deepEqual(
-        await listIds(fixture, { callIds: ['a', 'c'], toMs: 3_500, ascending: true, limit: 1 }),
-        [a],
-      )
-      assert.deepEqual(await listIds(fixture, { webhookId: 'unknown' }), [])
-      assert.deepEqual(await listIds(fixture, { deliveryId: 'unknown' }), [])
-    },
-  )
+  rule('attempts are filtered by webhook, delivery, calls and time, combined or alone', async (fixture) => {
+    const [first, second] = [await fixture.webhook(), await fixture.webhook()]
+    const a = await acceptAndRecord(fixture, first, { atMs: 1_000 }, { callId: 'a' })
+    const b = await acceptAndRecord(fixture, first, { atMs: 2_000 }, { callId: 'b' })
+    const c = await acceptAndRecord(fixture, second, { atMs: 3_000 }, { callId: 'c' })
+    const d = await acceptAndRecord(fixture, second, { atMs: 4_000 }, { callId: 'a' })
+    const all = await fixture.attempts()
+    const deliveryId = all.find((row) => row.id === c)!.deliveryId
+    assert.deepEqual(await listIds(fixture, { webhookId: first.id }), [b, a])
+    assert.deepEqual(await listIds(fixture, { deliveryId }), [c])
+    assert.deepEqual(await listIds(fixture, { deliveryId, webhookId: first.id }), [])
+    assert.deepEqual(await listIds(fixture, { callIds: ['a'] }), [d, a])
+    assert.deepEqual(await listIds(fixture, { callIds: ['a', 'b', 'a', 'unknown'] }), [d, b, a])
+    assert.deepEqual(await listIds(fixture, { callIds: ['a'], webhookId: second.id }), [d])
+    assert.deepEqual(await listIds(fixture, { callIds: [] }), [])
+    assert.deepEqual(await listIds(fixture, { fromMs: 2_000, toMs: 3_000 }), [c, b])
+    assert.deepEqual(await listIds(fixture, { fromMs: 2_001 }), [d, c])
+    assert.deepEqual(await listIds(fixture, { toMs: 999 }), [])
+    assert.deepEqual(
+      await listIds(fixture, { callIds: ['a', 'c'], toMs: 3_500, ascending: true, limit: 1 }),
+      [a],
+    )
+    assert.deepEqual(await listIds(fixture, { webhookId: 'unknown' }), [])
+    assert.deepEqual(await listIds(fixture, { deliveryId: 'unknown' }), [])
+  })
 
   rule('attempts are listed by the kind of their event', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -371,26 +335,23 @@ export function attemptRules(rule: DefineRule): void {
     assert.deepEqual(await listIds(fixture, { ...between, ascending: true }), [])
   })
 
-  rule(
-    'a part of the attempts of an account begins with its next one, however many others have',
-    async (fixture) => {
-      const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'stranger' })]
-      const { deliveries } = fixture.store
-      await acceptAndRecordMany(fixture, other, 5)
-      const id = await acceptAndRecord(fixture, webhook)
-      await acceptAndRecordMany(fixture, other, 5)
-      for (const ascending of [true, false]) {
-        const list = { accountId: 'account', ascending }
-        const { cursor, end, hasMore } = await deliveries.listPart({ list: 'attempts', ...list, rows: 2 })
-        assert.deepEqual(idsOf(await deliveries.attempts({ ...list, cursor, end, limit: 9 })), [id])
-        const after = { cursor: end, rows: 2 }
-        if (hasMore)
-          assert.equal((await deliveries.listPart({ list: 'attempts', ...list, ...after })).hasMore, false)
-        const whole = await deliveries.listPart({ list: 'attempts', ...list, rows: 1_000 })
-        assert.equal(whole.hasMore, false, 'a part that has all attempts is the last one')
-      }
-    },
-  )
+  rule('a part of the attempts of an account begins with its next one', async (fixture) => {
+    const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'stranger' })]
+    const { deliveries } = fixture.store
+    await acceptAndRecordMany(fixture, other, 5)
+    const id = await acceptAndRecord(fixture, webhook)
+    await acceptAndRecordMany(fixture, other, 5)
+    for (const ascending of [true, false]) {
+      const list = { accountId: 'account', ascending }
+      const { cursor, end, hasMore } = await deliveries.listPart({ list: 'attempts', ...list, rows: 2 })
+      assert.deepEqual(idsOf(await deliveries.attempts({ ...list, cursor, end, limit: 9 })), [id])
+      const after = { cursor: end, rows: 2 }
+      if (hasMore)
+        assert.equal((await deliveries.listPart({ list: 'attempts', ...list, ...after })).hasMore, false)
+      const whole = await deliveries.listPart({ list: 'attempts', ...list, rows: 1_000 })
+      assert.equal(whole.hasMore, false, 'a part that has all attempts is the last one')
+    }
+  })
 
   rule('the log of attempts has the records of several accounts, lowest position first', async (fixture) => {
     const [first, other, stranger] = [
@@ -406,7 +367,7 @@ export function attemptRules(rule: DefineRule): void {
       const id = await acceptAndRecord(fixture, webhook)
       if (webhook !== stranger) written.push(id)
     }
-    await fixture.store.webhooks.replace({ ...first, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
+    await fixture.remove(first)
     const accountIds = ['account', 'other', 'account', 'unknown']
     const read = await deliveries.attemptLog({ accountIds, after: start.position, limit: 9 })
     assert.deepEqual(idsOf(read.attempts), written)
@@ -462,16 +423,11 @@ export function attemptRules(rule: DefineRule): void {
   })
 
   rule('all attempts of a delivery are found by its id', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [accepted] = await fixture.accept(webhook)
-    let delivery = accepted!
+    const [, accepted] = await fixture.webhookWith(1)
+    let delivery = accepted
     for (let attempt = 0; attempt < 3; attempt += 1) delivery = await fixture.retry(delivery)
-    const query = { accountId: 'account', deliveryId: delivery.id, limit: 9 }
-    const rows = await fixture.store.deliveries.attempts(query)
-    assert.deepEqual(
-      rows.map((row) => row.attempt),
-      [3, 2, 1],
-    )
+    const rows = await fixture.attempts({ deliveryId: delivery.id })
+    assert.deepEqual(valuesOf(rows, 'attempt'), [3, 2, 1])
   })
 
   rule('no query returns attempts of another account', async (fixture) => {

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Changes } from '../../delivery/queue-store.js'
-import { deleteWebhook } from '../../webhooks/webhook.js'
-import type { DefineRule, Fixture } from './fixture.js'
+import type { Webhook } from '../../webhooks/webhook.js'
+import { type DefineRule, type Fixture, idsOf } from './fixture.js'
 import { keyOf, keysOf } from './node.js'
-import { newAccount, newApiKey, WALL_MS } from './sample-data.js'
+import { DISABLING, WALL_MS } from './sample-data.js'
 
-/** Expects that a group of the version before is outdated, and that `changes` has this. Returns the changes. */
+/** Makes a change, and expects that a group of the version before is outdated, and that `changes` has what it returns. */
 async function expectChanges(
-  fixture: Fixture,
-  change: () => Promise<unknown>,
-  expected: Partial<Pick<Changes, 'webhooks' | 'removed'>>,
-): Promise<Changes> {
-  const { node } = fixture
+  { node, store }: Fixture,
+  change: () => Promise<Partial<Pick<Changes, 'webhooks' | 'removed'>>>,
+): Promise<void> {
   const before = node.version
-  await change()
+  const expected = await change()
   assert.deepEqual(await node.tryCommit(), { kind: 'outdated' })
   assert.ok((await node.poll()).version > before)
   const found = await node.applyChanges()
@@ -22,14 +20,12 @@ async function expectChanges(
   assert.deepEqual(found.webhooks, expected.webhooks ?? [])
   assert.deepEqual(keysOf(found.removed), keysOf(expected.removed ?? []))
   assert.equal((await node.tryCommit()).kind, 'committed')
-  const again = await fixture.store.deliveries.changes(node.lease, found.version)
+  const again = await store.deliveries.changes(node.lease, found.version)
   assert.deepEqual(again, { version: found.version, webhooks: [], removed: [], mustReload: false })
-  return found
 }
 
-const eraseAll = async (fixture: Fixture, callIds: readonly string[]) => {
-  while ((await fixture.store.deliveries.erase({ accountId: 'account', callIds }, 1)) > 0) {}
-}
+const eraseCall = (fixture: Fixture, callId: string) =>
+  fixture.erase({ accountId: 'account', callIds: [callId] }, 1)
 
 /** Rules of versions: what others did to the deliveries of a node. */
 export function changeRules(rule: DefineRule): void {
@@ -54,48 +50,27 @@ export function changeRules(rule: DefineRule): void {
   })
 
   rule('an edited, disabled or deleted webhook is a change', async (fixture) => {
-    for (const changed of [
-      (webhook: Awaited<ReturnType<Fixture['webhook']>>) => ({
-        ...webhook,
-        settings: { ...webhook.settings, uri: 'https://elsewhere.example.com/' },
-        revision: 2,
-      }),
-      (webhook: Awaited<ReturnType<Fixture['webhook']>>) => ({
-        ...webhook,
-        settings: { ...webhook.settings, enabled: false },
-        revision: 2,
-        epoch: 2,
-      }),
-      (webhook: Awaited<ReturnType<Fixture['webhook']>>) => deleteWebhook(webhook, WALL_MS),
+    for (const change of [
+      (webhook: Webhook) => fixture.edit(webhook, { settings: { uri: 'https://elsewhere.example.com/' } }),
+      fixture.disable,
+      fixture.remove,
     ]) {
-      const webhook = await fixture.webhook()
-      await fixture.accept(webhook)
-      const row = changed(webhook)
-      const replace = () => fixture.store.webhooks.replace(row, 1)
-      await expectChanges(fixture, replace, { webhooks: [row] })
+      const [webhook] = await fixture.webhookWith(1)
+      await expectChanges(fixture, async () => ({ webhooks: [await change(webhook)] }))
     }
   })
 
   rule('a webhook that was changed twice is listed once, as it is now', async (fixture) => {
     const [first, second] = [await fixture.webhook(), await fixture.webhook()]
     await fixture.accept([first, second])
-    const renamed = { ...first, settings: { ...first.settings, name: 'Renamed' }, revision: 2 }
-    let disabled = first
-    const change = async () => {
-      await fixture.store.webhooks.replace(renamed, 1)
-      disabled = await fixture.disable(renamed)
-    }
     const { node } = fixture
     const before = node.version
-    await change()
+    const disabled = await fixture.disable(await fixture.edit(first, { settings: { name: 'Renamed' } }))
     const found = await fixture.store.deliveries.changes(node.lease, before)
     assert.deepEqual(found?.webhooks, [disabled])
     await fixture.disable(second)
     const later = await fixture.store.deliveries.changes(node.lease, found!.version)
-    assert.deepEqual(
-      later?.webhooks.map(({ id }) => id),
-      [second.id],
-    )
+    assert.deepEqual(idsOf(later!.webhooks), [second.id])
     const all = await fixture.store.deliveries.changes(node.lease, before)
     assert.deepEqual(all?.webhooks.map(({ id }) => id).sort(), [first.id, second.id].sort())
   })
@@ -111,16 +86,14 @@ export function changeRules(rule: DefineRule): void {
     const webhook = await fixture.webhook({ id: 'webhook', secrets: [{ sealed: 'old' }] })
     await fixture.accept(webhook)
     const row = { kind: 'webhook', id: 'webhook', secrets: ['old'] } as const
-    await expectChanges(
-      fixture,
-      () => fixture.store.encryption.reencrypt({ ...row, secrets: ['new'] }, row),
-      { webhooks: [{ ...webhook, secrets: [{ sealed: 'new' }], revision: 2 }] },
-    )
+    await expectChanges(fixture, async () => {
+      await fixture.store.encryption.reencrypt({ ...row, secrets: ['new'] }, row)
+      return { webhooks: [{ ...webhook, secrets: [{ sealed: 'new' }], revision: 2 }] }
+    })
   })
 
   rule('the webhooks of a removed account are a change', async (fixture) => {
-    const account = newAccount()
-    await fixture.store.accounts.insert(account, newApiKey(account.id), [])
+    const account = await fixture.account()
     const webhook = await fixture.webhook({ accountId: account.id })
     await fixture.accept(webhook)
     const before = fixture.node.version
@@ -138,16 +111,17 @@ export function changeRules(rule: DefineRule): void {
     const gone = await fixture.accept([first, second], { callId: 'gone' })
     const more = await fixture.accept(first, { callId: 'gone' })
     const [kept] = await fixture.accept(first, { callId: 'kept' })
-    const erase = () => eraseAll(fixture, ['gone'])
-    await expectChanges(fixture, erase, { removed: [...gone, ...more] })
+    await expectChanges(fixture, async () => {
+      await eraseCall(fixture, 'gone')
+      return { removed: [...gone, ...more] }
+    })
     assert.deepEqual(keysOf((await fixture.node.load()).rows), [keyOf(kept!)])
   })
 
   rule('a group that was formed before an erasure brings nothing back', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook, { callId: 'gone' })
-    const group = fixture.node.group({ ended: [fixture.settlement(delivery!, 'delivered')] })
-    await eraseAll(fixture, ['gone'])
+    const [, delivery] = await fixture.webhookWith(1, { callId: 'gone' })
+    const group = fixture.node.group({ ended: [fixture.settlement(delivery, 'delivered')] })
+    await eraseCall(fixture, 'gone')
     for (const isRepeat of [false, true]) {
       assert.equal((await fixture.store.deliveries.commit({ ...group, isRepeat })).kind, 'outdated')
     }
@@ -156,21 +130,20 @@ export function changeRules(rule: DefineRule): void {
       const result = await fixture.node.commit({ ended: group.ended, isRepeat })
       assert.deepEqual(result.ended, [{ kind: 'fenced' }])
     }
-    assert.deepEqual(await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 }), [])
-    assert.equal(await fixture.store.deliveries.delivery('account', delivery!.id), undefined)
+    assert.deepEqual(await fixture.attempts(), [])
+    assert.equal(await fixture.delivery(delivery.id), undefined)
   })
 
   rule('deliveries that go with their deleted webhooks are listed', async (fixture) => {
-    const webhook = await fixture.webhook({ accountId: 'account' })
-    const [delivery] = await fixture.accept(webhook)
-    assert.equal(await fixture.store.webhooks.replace(deleteWebhook(webhook, WALL_MS), 1), true)
+    const [webhook, delivery] = await fixture.webhookWith(1)
+    await fixture.remove(webhook)
     await fixture.node.applyChanges()
     const before = fixture.node.version
-    while ((await fixture.store.deliveries.erase({ accountId: 'account' }, 9)) > 0) {}
+    await fixture.erase({ accountId: 'account' })
     assert.deepEqual(await fixture.node.tryCommit(), { kind: 'outdated' })
     const found = await fixture.store.deliveries.changes(fixture.node.lease, before)
     assert.ok(found?.mustReload === false)
-    assert.deepEqual(found.removed.map(keyOf), [keyOf(delivery!)])
+    assert.deepEqual(found.removed.map(keyOf), [keyOf(delivery)])
     assert.equal(await fixture.store.deliveries.webhookOf(webhook.id), undefined)
   })
 
@@ -184,8 +157,7 @@ export function changeRules(rule: DefineRule): void {
     for (const webhook of webhooks.slice(20)) await fixture.disable(webhook)
     const found = await fixture.store.deliveries.changes(lease, before)
     assert.ok(found && found.version > before)
-    if (!found.mustReload)
-      assert.deepEqual(found.webhooks.map(({ id }) => id).sort(), webhooks.map(({ id }) => id).sort())
+    if (!found.mustReload) assert.deepEqual(idsOf(found.webhooks).sort(), idsOf(webhooks).sort())
     const loaded = await fixture.node.load()
     assert.equal(loaded.webhooks.size, 40)
     assert.equal(fixture.node.version, found.version)
@@ -204,12 +176,12 @@ export function changeRules(rule: DefineRule): void {
   })
 
   rule('disabling by a settlement raises the version for everybody but its group', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [first, second] = await fixture.acceptMany(webhook, 2)
+    const [, first, second] = await fixture.webhookWith(2)
     const { node } = fixture
     const before = node.version
-    const endpoint = { epoch: 1, disable: { reason: 'gone', atMs: WALL_MS } }
-    const result = await node.tryCommit({ ended: [fixture.settlement(first!, 'exhausted', { endpoint })] })
+    const result = await node.tryCommit({
+      ended: [fixture.settlement(first, 'exhausted', { endpoint: DISABLING })],
+    })
     assert.ok(result.kind === 'committed')
     assert.ok(result.version > before)
     assert.equal((await node.poll()).version, result.version)
@@ -228,43 +200,34 @@ export function changeRules(rule: DefineRule): void {
     assert.ok(result.kind === 'committed' && result.accepted[0]?.kind === 'accepted')
   })
 
-  rule(
-    'an edit and a group at the same time: the group is committed before, or writes nothing',
-    async (fixture) => {
-      for (let round = 0; round < 10; round += 1) {
-        const webhook = await fixture.webhook()
-        const [delivery] = await fixture.accept(webhook)
-        const ended = [fixture.settlement(delivery!, 'waiting')]
-        const works = [() => fixture.node.tryCommit({ ended }), () => fixture.disable(webhook)]
-        if (round % 2 === 1) works.reverse()
-        const results = await Promise.all(works.map((work) => work()))
-        const result = results.find((result) => 'kind' in result)
-        const attempts = await fixture.store.deliveries.attempts({
-          accountId: 'account',
-          webhookId: webhook.id,
-          limit: 9,
-        })
-        assert.equal(attempts.length, result?.kind === 'committed' ? 1 : 0)
-        assert.equal(await fixture.state(webhook, delivery!.id), 'cancelled')
-        assert.equal((await fixture.node.tryCommit()).kind, 'outdated')
-        await fixture.node.applyChanges()
-      }
-    },
-  )
+  rule('of an edit and a group at once, the group comes first or writes nothing', async (fixture) => {
+    for (let round = 0; round < 10; round += 1) {
+      const [webhook, delivery] = await fixture.webhookWith(1)
+      const ended = [fixture.settlement(delivery, 'waiting')]
+      const works = [() => fixture.node.tryCommit({ ended }), () => fixture.disable(webhook)]
+      if (round % 2 === 1) works.reverse()
+      const results = await Promise.all(works.map((work) => work()))
+      const result = results.find((result) => 'kind' in result)
+      const attempts = await fixture.attempts({ webhookId: webhook.id })
+      assert.equal(attempts.length, result?.kind === 'committed' ? 1 : 0)
+      assert.equal(await fixture.state(webhook, delivery.id), 'cancelled')
+      assert.equal((await fixture.node.tryCommit()).kind, 'outdated')
+      await fixture.node.applyChanges()
+    }
+  })
 
   rule('an erasure and a group at the same time: nothing erased comes back', async (fixture) => {
     for (let round = 0; round < 10; round += 1) {
-      const webhook = await fixture.webhook()
-      const [delivery] = await fixture.accept(webhook, { callId: 'gone' })
-      const ended = [fixture.settlement(delivery!, 'delivered')]
+      const [webhook, delivery] = await fixture.webhookWith(1, { callId: 'gone' })
+      const ended = [fixture.settlement(delivery, 'delivered')]
       const works: (() => Promise<unknown>)[] = [
         () => fixture.node.tryCommit({ ended }),
-        () => eraseAll(fixture, ['gone']),
+        () => eraseCall(fixture, 'gone'),
       ]
       if (round % 2 === 1) works.reverse()
       await Promise.all(works.map((work) => work()))
-      assert.equal(await fixture.state(webhook, delivery!.id), undefined)
-      assert.deepEqual(await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 }), [])
+      assert.equal(await fixture.state(webhook, delivery.id), undefined)
+      assert.deepEqual(await fixture.attempts(), [])
       await fixture.node.applyChanges()
     }
   })

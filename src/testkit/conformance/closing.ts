@@ -177,7 +177,7 @@ export function durabilityRules(rule: DefineRule): void {
     const original = await ended(fixture, await fixture.webhook(), 'exhausted')
     await fixture.settle(await replay(fixture, original), 'delivered')
     await replay(fixture, original)
-    const read = () => fixture.store.deliveries.delivery('account', original.delivery.id)
+    const read = () => fixture.delivery(original.delivery.id)
     const before = await read()
     const { replays } = await fixture.reopen()
     assert.deepEqual(await replays.unfinished(9), [changed, jobs[1]])
@@ -214,8 +214,8 @@ export function durabilityRules(rule: DefineRule): void {
     await fixture.settle(ended!, 'delivered')
     await fixture.node.commit({ ended: [withoutRecord(fixture.settlement(slim!, 'delivered'))] })
     const all = [head!, behind!, other!, ended!, slim!]
-    const read = () => Promise.all(all.map(({ id }) => fixture.store.deliveries.delivery('account', id)))
-    const attempts = () => fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
+    const read = () => Promise.all(all.map(({ id }) => fixture.delivery(id)))
+    const attempts = () => fixture.attempts()
     const before = [await read(), await attempts()]
     await fixture.reopen()
     const next = await fixture.takeOver()
@@ -235,10 +235,9 @@ export function durabilityRules(rule: DefineRule): void {
   })
 
   rule('a group whose answer was lost is known after a restart', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
+    const [webhook, delivery] = await fixture.webhookWith(1)
     const { acceptance, deliveries } = fixture.prepare(webhook, { callId: 'a' })
-    const parts = { accepted: [acceptance], ended: [fixture.settlement(delivery!, 'delivered')] }
+    const parts = { accepted: [acceptance], ended: [fixture.settlement(delivery, 'delivered')] }
     const first = await fixture.node.commit(parts)
     await fixture.reopen()
     await fixture.node.own()
@@ -246,7 +245,7 @@ export function durabilityRules(rule: DefineRule): void {
     const again = await fixture.node.commit({ ...parts, isRepeat: true })
     assert.deepEqual([again.accepted, again.ended], [first.accepted, first.ended])
     assert.deepEqual(keysOf((await fixture.node.load()).rows), keysOf(deliveries))
-    assert.equal((await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })).length, 1)
+    assert.equal((await fixture.attempts()).length, 1)
   })
 
   rule('deliveries that no node owned when they were accepted survive a restart', async (fixture) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { DeliveryQuery, DeliverySearch, StoredDelivery } from '../../delivery/delivery-queries.js'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import { type DefineRule, type Fixture, idsOf } from './fixture.js'
+import { type DefineRule, type Fixture, idsOf, valuesOf } from './fixture.js'
 import { acceptanceOf } from './node.js'
 import { readByParts } from './parts.js'
 import { newDelivery, newEvent, newReplay } from './sample-data.js'
@@ -22,6 +22,19 @@ async function listIds(
   return idsOf(found)
 }
 
+/** All deliveries, by pages of a search. A page is longer only by deliveries of the event with which it ends. */
+async function searchAll({ store }: Fixture, limit: number): Promise<readonly StoredDelivery[]> {
+  const seen: StoredDelivery[] = []
+  for (let cursor: number | undefined; ; ) {
+    const page = await store.deliveries.search({ limit, ...(cursor !== undefined && { cursor }) })
+    const last = page.deliveries[limit - 1]
+    assert.ok(page.deliveries.slice(limit).every(({ position }) => position === last?.position))
+    seen.push(...page.deliveries)
+    cursor = page.cursor
+    if (cursor === undefined) return seen
+  }
+}
+
 /** Rules of delivery queries. */
 export function deliveryRules(rule: DefineRule): void {
   rule('deliveries of a webhook are listed newest first, or oldest first with ascending', async (fixture) => {
@@ -33,45 +46,26 @@ export function deliveryRules(rule: DefineRule): void {
     assert.deepEqual(await listIds(fixture, { ...webhook, id: 'unknown' }), [])
   })
 
-  rule('pages of deliveries neither skip nor repeat while others are accepted and end', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const made = idsOf(await fixture.acceptMany(webhook, 6))
-    const seen: string[] = []
-    let cursor: number | undefined
-    for (let page = 0; page < 3; page += 1) {
-      const rows = await fixture.store.deliveries.deliveries({
-        accountId: 'account',
-        webhookId: webhook.id,
-        limit: 2,
-        ...(cursor === undefined ? {} : { cursor }),
-      })
-      seen.push(...idsOf(rows))
-      cursor = rows.at(-1)?.position
-      await fixture.acceptMany(webhook, 1)
-      const [oldest] = await fixture.waiting(webhook)
-      await fixture.settle(oldest!, 'delivered')
-    }
-    assert.deepEqual(seen, [...made].reverse())
-  })
-
-  rule('ascending pages of deliveries continue after their cursor', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const made = idsOf(await fixture.acceptMany(webhook, 5))
-    const seen: string[] = []
-    let cursor: number | undefined
-    for (let page = 0; page < 3; page += 1) {
-      const rows = await fixture.store.deliveries.deliveries({
-        accountId: 'account',
-        webhookId: webhook.id,
-        ascending: true,
-        limit: 2,
-        ...(cursor === undefined ? {} : { cursor }),
-      })
-      seen.push(...idsOf(rows))
-      cursor = rows.at(-1)?.position
-    }
-    assert.deepEqual(seen, made)
-  })
+  for (const ascending of [false, true]) {
+    const order = ascending ? 'ascending' : 'descending'
+    rule(
+      `${order} pages of deliveries neither skip nor repeat while others come and end`,
+      async (fixture) => {
+        const webhook = await fixture.webhook()
+        const made = idsOf(await fixture.acceptMany(webhook, 6))
+        const seen: StoredDelivery[] = []
+        for (let page = 0; page < 3; page += 1) {
+          const cursor = seen.at(-1)?.position
+          const from = cursor === undefined ? {} : { cursor }
+          seen.push(...(await fixture.deliveriesOf(webhook, { ascending, limit: 2, ...from })))
+          await fixture.acceptMany(webhook, 1)
+          const [oldest] = await fixture.waiting(webhook)
+          await fixture.settle(oldest!, 'delivered')
+        }
+        assert.deepEqual(idsOf(seen), ascending ? made : made.toReversed())
+      },
+    )
+  }
 
   rule('deliveries are filtered by state', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -114,17 +108,7 @@ export function deliveryRules(rule: DefineRule): void {
     for (let round = 0; round < 3; round += 1) {
       made.push(...idsOf(await fixture.accept(first)), ...idsOf(await fixture.accept(second)))
     }
-    const seen: StoredDelivery[] = []
-    let cursor: number | undefined
-    do {
-      const page = await fixture.store.deliveries.search({
-        limit: 4,
-        ...(cursor !== undefined && { cursor }),
-      })
-      assert.ok(page.deliveries.length <= 4)
-      seen.push(...page.deliveries)
-      cursor = page.cursor
-    } while (cursor !== undefined)
+    const seen = await searchAll(fixture, 4)
     assert.deepEqual(idsOf(seen), made.reverse())
     for (const found of seen) {
       assert.deepEqual(await fixture.store.deliveries.delivery(found.accountId, found.id), found)
@@ -137,16 +121,7 @@ export function deliveryRules(rule: DefineRule): void {
     for (let round = 0; round < 3; round += 1) accepted.push(...(await fixture.accept(webhooks)))
     await fixture.settle(accepted[1]!, 'delivered')
     for (const limit of [1, 2, 4, 5]) {
-      const seen: string[] = []
-      let cursor: number | undefined
-      do {
-        const page = await fixture.store.deliveries.search({ limit, ...(cursor !== undefined && { cursor }) })
-        const positions = page.deliveries.map(({ position }) => position)
-        const surplus = positions.slice(limit)
-        assert.ok(surplus.every((position) => position === positions[limit - 1]))
-        seen.push(...idsOf(page.deliveries))
-        cursor = page.cursor
-      } while (cursor !== undefined)
+      const seen = idsOf(await searchAll(fixture, limit))
       assert.deepEqual(seen.toSorted(), idsOf(accepted).sort())
     }
   })
@@ -178,31 +153,28 @@ export function deliveryRules(rule: DefineRule): void {
     assert.deepEqual(await search({ states: ['waiting'] }), [third, second])
   })
 
-  rule(
-    'an event is found for the accounts that have a delivery of it, and for no others',
-    async (fixture) => {
-      const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
-      const { deliveries } = fixture.store
-      const event = newEvent({ accountId: 'child', callId: 'call', hook: 'channel_answer' })
-      const found = { accountId: 'child', hook: 'channel_answer', callId: 'call' }
-      const expectFound = async (accountIds: readonly (string | undefined)[]) => {
-        for (const accountId of [undefined, 'account', 'other', 'child', 'unknown']) {
-          const expected = accountIds.includes(accountId) ? found : undefined
-          assert.deepEqual(await deliveries.eventOf(accountId, event.id), expected, accountId)
-        }
+  rule('an event is found for the accounts that have a delivery of it alone', async (fixture) => {
+    const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
+    const { deliveries } = fixture.store
+    const event = newEvent({ accountId: 'child', callId: 'call', hook: 'channel_answer' })
+    const found = { accountId: 'child', hook: 'channel_answer', callId: 'call' }
+    const expectFound = async (accountIds: readonly (string | undefined)[]) => {
+      for (const accountId of [undefined, 'account', 'other', 'child', 'unknown']) {
+        const expected = accountIds.includes(accountId) ? found : undefined
+        assert.deepEqual(await deliveries.eventOf(accountId, event.id), expected, accountId)
       }
-      await fixture.acceptOne(acceptanceOf(event, [newDelivery(webhook, event)]))
-      await fixture.accept(other, { callId: 'call' })
-      await expectFound([undefined, 'account'])
-      await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
-      await expectFound([undefined, 'account'])
-      const unsent = newEvent({ callId: 'call' })
-      await fixture.acceptOne(acceptanceOf(unsent, []))
-      assert.equal(await deliveries.eventOf(undefined, unsent.id), undefined)
-      assert.equal(await deliveries.eventOf(undefined, 'unknown'), undefined)
-      assert.equal(await deliveries.eventOf('account', 'unknown'), undefined)
-    },
-  )
+    }
+    await fixture.acceptOne(acceptanceOf(event, [newDelivery(webhook, event)]))
+    await fixture.accept(other, { callId: 'call' })
+    await expectFound([undefined, 'account'])
+    await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
+    await expectFound([undefined, 'account'])
+    const unsent = newEvent({ callId: 'call' })
+    await fixture.acceptOne(acceptanceOf(unsent, []))
+    assert.equal(await deliveries.eventOf(undefined, unsent.id), undefined)
+    assert.equal(await deliveries.eventOf(undefined, 'unknown'), undefined)
+    assert.equal(await deliveries.eventOf('account', 'unknown'), undefined)
+  })
 
   rule('a search reads waiting deliveries of an older epoch as cancelled', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -227,33 +199,24 @@ export function deliveryRules(rule: DefineRule): void {
     assert.equal(await fixture.store.deliveries.delivery(undefined, 'unknown'), undefined)
   })
 
-  rule(
-    'deliveries have the number of their event, replays that of the old one, and tests none',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      await fixture.accept(webhook, { callId: 'call' })
-      const { acceptance, deliveries } = fixture.prepare(webhook, { callId: 'call' })
-      await fixture.acceptOne(acceptance)
-      for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'delivered')
-      const replay = newReplay(webhook, acceptance.events[0]!, deliveries[0]!)
-      await fixture.acceptOne(acceptanceOf([], [replay]))
-      const test = newEvent({ callId: 'call', numbered: false })
-      await fixture.acceptOne(acceptanceOf(test, [newDelivery(webhook, test)]))
-      const { store } = fixture
-      const query = { accountId: 'account', limit: 9 }
-      const listed = await store.deliveries.deliveries({ ...query, webhookId: webhook.id })
-      assert.deepEqual(
-        listed.map(({ sequence }) => sequence),
-        [0, 2, 2, 1],
-      )
-      const found = await store.deliveries.search({ ...query, callId: 'call' })
-      assert.deepEqual(
-        found.deliveries.map(({ sequence }) => sequence),
-        [0, 2, 2, 1],
-      )
-      assert.equal((await store.deliveries.delivery('account', replay.id))?.sequence, 2)
-    },
-  )
+  rule('deliveries and replays have the number of their event, and tests none', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.accept(webhook, { callId: 'call' })
+    const { acceptance, deliveries } = fixture.prepare(webhook, { callId: 'call' })
+    await fixture.acceptOne(acceptance)
+    for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'delivered')
+    const replay = newReplay(webhook, acceptance.events[0]!, deliveries[0]!)
+    await fixture.acceptOne(acceptanceOf([], [replay]))
+    const test = newEvent({ callId: 'call', numbered: false })
+    await fixture.acceptOne(acceptanceOf(test, [newDelivery(webhook, test)]))
+    const { store } = fixture
+    const query = { accountId: 'account', limit: 9 }
+    const listed = await store.deliveries.deliveries({ ...query, webhookId: webhook.id })
+    assert.deepEqual(valuesOf(listed, 'sequence'), [0, 2, 2, 1])
+    const found = await store.deliveries.search({ ...query, callId: 'call' })
+    assert.deepEqual(valuesOf(found.deliveries, 'sequence'), [0, 2, 2, 1])
+    assert.equal((await store.deliveries.delivery('account', replay.id))?.sequence, 2)
+  })
 
   rule('a search by call finds every delivery of a call among those of others', async (fixture) => {
     const webhook = await fixture.webhook({ accountId: 'parent' })
@@ -279,9 +242,7 @@ export function deliveryRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     const accepted = await fixture.acceptMany(webhook, 3)
     const expected = new Map(
-      await Promise.all(
-        accepted.map(async ({ id }) => [id, await fixture.store.deliveries.delivery('account', id)] as const),
-      ),
+      await Promise.all(accepted.map(async ({ id }) => [id, await fixture.delivery(id)] as const)),
     )
     await fixture.advance(500)
     await fixture.settle(accepted[0]!, 'delivered')
@@ -289,7 +250,7 @@ export function deliveryRules(rule: DefineRule): void {
     await fixture.node.commit({ ended: [withoutRecord(slim)] })
     await fixture.settle(accepted[2]!, 'expired', { next: { reason: 'expired' } })
     for (const [index, { id }] of accepted.entries()) {
-      const stored = await fixture.store.deliveries.delivery('account', id)
+      const stored = await fixture.delivery(id)
       const { dueMs: _due, ...before } = expected.get(id)!
       const isExpired = index === 2
       assert.deepEqual(stored, {
@@ -316,7 +277,7 @@ export function deliveryRules(rule: DefineRule): void {
     const found = await fixture.store.deliveries.search({ callId: 'call', limit: 9 })
     assert.deepEqual(idsOf(found.deliveries), [id])
     for (const query of [{}, { deliveryId: id }, { webhookId: webhook.id }, { callIds: ['call'] }]) {
-      const attempts = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9, ...query })
+      const attempts = await fixture.attempts({ ...query })
       assert.deepEqual(attempts, [])
     }
     assert.equal((await fixture.store.deliveries.lastSuccesses([webhook.id])).size, 0)

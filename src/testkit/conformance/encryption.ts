@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
 import type { EncryptedKind, EncryptedRow } from '../../store/encryption-store.js'
-import { deleteWebhook } from '../../webhooks/webhook.js'
-import type { DefineRule, Fixture } from './fixture.js'
+import { type DefineRule, type Fixture, readPages, valuesOf } from './fixture.js'
 import { newAccount, newApiKey, newWebhook, WALL_MS } from './sample-data.js'
 
-/** Lists all rows of a kind in pages of two. */
-async function listAll({ store }: Fixture, kind: EncryptedKind): Promise<EncryptedRow[]> {
-  const all: EncryptedRow[] = []
-  for (;;) {
-    const page = await store.encryption.encryptedRows(kind, all.at(-1)?.id, 2)
-    assert.ok(page.length <= 2, 'a page has at most `limit` rows')
-    if (page.length === 0) return all
-    all.push(...page)
-    assert.ok(all.length < 100, 'the pages end')
-  }
-}
+/** Lists all rows of a kind. */
+const listAll = ({ store }: Fixture, kind: EncryptedKind) =>
+  readPages<EncryptedRow>((last, limit) => store.encryption.encryptedRows(kind, last?.id, limit))
 
 const idsOf = (rows: readonly EncryptedRow[]) => rows.map(({ id }) => id).toSorted()
 
@@ -80,7 +71,7 @@ export function encryptionRules(rule: DefineRule): void {
 
   rule('the ciphertexts of deleted webhooks are listed and replaced', async (fixture) => {
     const { webhook, row } = await insertWebhook(fixture)
-    await fixture.store.webhooks.replace(deleteWebhook(webhook, WALL_MS), webhook.revision)
+    await fixture.remove(webhook)
     assert.deepEqual(await listAll(fixture, 'webhook'), [row])
     const next = { ...row, secrets: ['new second', 'new first'] }
     assert.equal(await fixture.store.encryption.reencrypt(next, row), true)
@@ -159,10 +150,7 @@ export function encryptionRules(rule: DefineRule): void {
     const renamed = { ...webhook, revision: webhook.revision + 1 }
     assert.equal(await webhooks.replace(renamed, webhook.revision), false)
     const stored = await webhooks.read(webhook.accountId, webhook.id)
-    assert.deepEqual(
-      stored?.secrets.map(({ sealed }) => sealed),
-      ['new second', 'new first'],
-    )
+    assert.deepEqual(valuesOf(stored!.secrets, 'sealed'), ['new second', 'new first'])
   })
 
   rule('of concurrent replacements of the same ciphertexts one succeeds', async (fixture) => {

@@ -3,26 +3,23 @@ import type { AttemptRecord } from '../../delivery/attempt-record.js'
 import type { EndpointActivity } from '../../delivery/delivery-queries.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import type { WebhookPosition, WebhookQuery } from '../../webhooks/webhook-store.js'
-import { type DefineRule, type Fixture, idsOf, RETRY_MS } from './fixture.js'
+import { type DefineRule, type Fixture, idsOf, RETRY_MS, readPages } from './fixture.js'
 import { newRecord, newWebhook, WALL_MS } from './sample-data.js'
 
 /** The first nine webhooks of the account, or those behind a position. */
 const firstPage = ({ store }: Fixture, after?: WebhookPosition) =>
   store.webhooks.page('account', { ascending: true, limit: 9, ...(after && { after }) })
 
-/** Lists all webhooks of an account in pages of two. */
-async function pageIds({ store }: Fixture, accountId = 'account', ascending = true): Promise<string[]> {
-  const all: Webhook[] = []
-  for (;;) {
-    const last = all.at(-1)
-    const after: WebhookPosition | undefined = last && [last.settings.name, last.id]
-    const page = await store.webhooks.page(accountId, { ascending, limit: 2, ...(after && { after }) })
-    assert.ok(page.length <= 2, 'a page has at most `limit` webhooks')
-    if (page.length === 0) return idsOf(all)
-    all.push(...page)
-    assert.ok(all.length < 100, 'the pages end')
-  }
-}
+/** The ids of all webhooks of an account, in the order of the pages. */
+const pageIds = async ({ store }: Fixture, accountId = 'account', ascending = true) =>
+  idsOf(
+    await readPages<Webhook>((last, limit) =>
+      store.webhooks.page(accountId, {
+        ...(last && { after: [last.settings.name, last.id] as const }),
+        ...{ ascending, limit },
+      }),
+    ),
+  )
 
 async function activityOf(
   { store }: Fixture,
@@ -34,35 +31,22 @@ async function activityOf(
 
 /** Rules of webhooks as endpoints: pages by name, backlog and last attempt. */
 export function endpointRules(rule: DefineRule): void {
-  rule('pages of webhooks are in order of name, then id, and each webhook is in one', async (fixture) => {
-    const named = (id: string, name: string, accountId = 'account') =>
-      fixture.webhook({ id, accountId, settings: { name } })
-    await named('w1', 'beta')
-    await named('w4', 'alpha')
-    await named('w2', 'alpha')
-    await named('w3', 'Zeta')
-    await named('w5', 'beta')
-    await named('w6', 'alpha', 'stranger')
-    assert.deepEqual(await pageIds(fixture), ['w3', 'w2', 'w4', 'w1', 'w5'])
-    assert.deepEqual(await pageIds(fixture, 'nobody'), [])
-    assert.deepEqual(idsOf(await firstPage(fixture, ['alpha', 'w3'])), ['w4', 'w1', 'w5'])
-    assert.deepEqual(idsOf(await firstPage(fixture, ['b', 'w0'])), ['w1', 'w5'])
-  })
-
-  rule('pages of webhooks may be read backwards, from the end or from a position', async (fixture) => {
+  rule('pages of webhooks are in order of name, then id, forwards or backwards', async (fixture) => {
     const names = ['beta', 'alpha', 'alpha', '\u{1F4DE}', '\uffee', 'Zeta']
-    for (const [index, name] of names.entries())
-      await fixture.webhook({ id: `w${index}`, settings: { name } })
+    const made = [0, 2, 1, 3, 4, 5]
+    for (const index of made) await fixture.webhook({ id: `w${index}`, settings: { name: names[index]! } })
     await fixture.webhook({ id: 'w9', accountId: 'stranger', settings: { name: 'alpha' } })
     // By code points: U+FFEE is before U+1F4DE.
-    const ascending = ['w5', 'w1', 'w2', 'w0', 'w4', 'w3']
-    assert.deepEqual(await pageIds(fixture), ascending)
-    assert.deepEqual(await pageIds(fixture, 'account', false), [...ascending].reverse())
+    const sorted = ['w5', 'w1', 'w2', 'w0', 'w4', 'w3']
+    assert.deepEqual(await pageIds(fixture), sorted)
+    assert.deepEqual(await pageIds(fixture, 'account', false), sorted.toReversed())
+    assert.deepEqual(idsOf(await firstPage(fixture, ['alpha', 'w1'])), ['w2', 'w0', 'w4', 'w3'])
+    assert.deepEqual(idsOf(await firstPage(fixture, ['b', 'w0'])), ['w0', 'w4', 'w3'])
     const before = async (after: WebhookPosition) =>
       idsOf(await fixture.store.webhooks.page('account', { ascending: false, limit: 9, after }))
     assert.deepEqual(await before(['alpha', 'w3']), ['w2', 'w1', 'w5'])
     assert.deepEqual(await before(['', '']), [])
-    assert.deepEqual(await pageIds(fixture, 'nobody', false), [])
+    for (const ascending of [true, false]) assert.deepEqual(await pageIds(fixture, 'nobody', ascending), [])
   })
 
   rule('a page of troubled webhooks has those with a health and those that are disabled', async (fixture) => {
@@ -96,16 +80,14 @@ export function endpointRules(rule: DefineRule): void {
       await fixture.webhook({ id: 'w1', settings: { name: 'a' } }),
       await fixture.webhook({ id: 'w2', settings: { name: 'b' } }),
     ]
-    const renamed = { ...first, settings: { ...first.settings, name: 'c' }, revision: 2 }
-    assert.equal(await fixture.store.webhooks.replace(renamed, 1), true)
+    const renamed = await fixture.edit(first, { settings: { name: 'c' } })
     const [delivery] = await fixture.accept(second)
     const health = { failuresInRow: 3, failingSinceMs: fixture.now() }
     await fixture.settle(delivery!, 'exhausted', { endpoint: { epoch: 1, health } })
     assert.deepEqual(await firstPage(fixture), [{ ...second, health }, renamed])
     const between = await fixture.webhook({ id: 'w0', settings: { name: 'b' } })
     assert.deepEqual(await firstPage(fixture), [between, { ...second, health }, renamed])
-    const gone = { ...renamed, deletedMs: WALL_MS, epoch: 2, revision: 3 }
-    assert.equal(await fixture.store.webhooks.replace(gone, 2), true)
+    await fixture.remove(renamed)
     assert.deepEqual(await pageIds(fixture), ['w0', 'w2'])
   })
 

@@ -1,102 +1,83 @@
 import assert from 'node:assert/strict'
-import type { Erasure } from '../../delivery/erasure-store.js'
-import { type DefineRule, type Fixture, idsOf } from './fixture.js'
-import { acceptanceOf, keyOf } from './node.js'
+import { type DefineRule, type Fixture, idsOf, valuesOf } from './fixture.js'
+import { acceptanceOf, assertRefused, keyOf } from './node.js'
 import { newDelivery, newEvent, newReplay } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
-/** Erases in small batches until nothing is left. Returns the number of rows. */
-async function eraseAll(fixture: Fixture, erasure: Erasure): Promise<number> {
-  let erased = 0
-  for (;;) {
-    const count = await fixture.store.deliveries.erase(erasure, 2)
-    if (count === 0) return erased
-    erased += count
-  }
-}
-
 const attemptsOf = async (fixture: Fixture, accountId = 'account') =>
-  (await fixture.store.deliveries.attempts({ accountId, limit: 99 })).map((row) => row.callId)
+  valuesOf(await fixture.attempts({ accountId }), 'callId')
 
 /** Rules of `erase`, `mentions` and `scrub`. */
 export function erasureRules(rule: DefineRule): void {
   rule('erasing an unknown call or account removes nothing', async (fixture) => {
     const webhook = await fixture.webhook()
     await fixture.accept(webhook, { callId: 'kept' })
-    assert.equal(await eraseAll(fixture, { accountId: 'account', callIds: ['other'] }), 0)
-    assert.equal(await eraseAll(fixture, { accountId: 'stranger', callIds: ['kept'] }), 0)
-    assert.equal(await eraseAll(fixture, { accountId: 'stranger' }), 0)
+    assert.equal(await fixture.erase({ accountId: 'account', callIds: ['other'] }), 0)
+    assert.equal(await fixture.erase({ accountId: 'stranger', callIds: ['kept'] }), 0)
+    assert.equal(await fixture.erase({ accountId: 'stranger' }), 0)
     assert.equal((await fixture.waiting(webhook)).length, 1)
   })
 
-  rule(
-    'erasing a call removes its deliveries, attempts, legs, numbers and idempotency keys',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const key = { key: 'key', bodyHash: 'hash', untilMs: fixture.now() + 9_000 }
-      const event = newEvent({ callId: 'gone', otherLegCallId: 'leg', idempotency: key })
-      const first = newDelivery(webhook, event)
-      await fixture.acceptOne(acceptanceOf(event, [first]))
-      await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
-      const [other] = await fixture.accept(webhook, { callId: 'kept' })
-      await fixture.settle(other!, 'delivered')
-      assert.ok((await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })) > 0)
+  rule('erasing a call removes its deliveries, attempts, legs, numbers and keys', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const key = { key: 'key', bodyHash: 'hash', untilMs: fixture.now() + 9_000 }
+    const event = newEvent({ callId: 'gone', otherLegCallId: 'leg', idempotency: key })
+    const first = newDelivery(webhook, event)
+    await fixture.acceptOne(acceptanceOf(event, [first]))
+    await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
+    const [other] = await fixture.accept(webhook, { callId: 'kept' })
+    await fixture.settle(other!, 'delivered')
+    assert.ok((await fixture.erase({ accountId: 'account', callIds: ['gone'] })) > 0)
 
-      const { deliveries } = fixture.store
-      assert.equal(await deliveries.delivery('account', first.id), undefined)
-      assert.deepEqual(await attemptsOf(fixture), ['kept'])
-      assert.deepEqual(await deliveries.attempts({ accountId: 'account', callIds: ['gone'], limit: 9 }), [])
-      assert.deepEqual(await deliveries.eventBodies([first]), [undefined])
-      assert.equal(await deliveries.eventOf(undefined, event.id), undefined)
-      assert.deepEqual(await deliveries.legs('account', 'gone'), [])
-      assert.deepEqual(await deliveries.legs('account', 'leg'), ['leg'])
-      const rows = await deliveries.deliveries({ accountId: 'account', webhookId: webhook.id, limit: 9 })
-      assert.deepEqual(idsOf(rows), [other!.id])
-      const again = newEvent({ callId: 'gone', idempotency: { ...key, bodyHash: 'other hash' } })
-      assert.deepEqual(await fixture.acceptEvents(again), [{ id: again.id, sequence: 1, duplicate: false }])
-    },
-  )
+    const { deliveries } = fixture.store
+    assert.equal(await deliveries.delivery('account', first.id), undefined)
+    assert.deepEqual(await attemptsOf(fixture), ['kept'])
+    assert.deepEqual(await deliveries.attempts({ accountId: 'account', callIds: ['gone'], limit: 9 }), [])
+    assert.deepEqual(await deliveries.eventBodies([first]), [undefined])
+    assert.equal(await deliveries.eventOf(undefined, event.id), undefined)
+    assert.deepEqual(await deliveries.legs('account', 'gone'), [])
+    assert.deepEqual(await deliveries.legs('account', 'leg'), ['leg'])
+    const rows = await deliveries.deliveries({ accountId: 'account', webhookId: webhook.id, limit: 9 })
+    assert.deepEqual(idsOf(rows), [other!.id])
+    const again = newEvent({ callId: 'gone', idempotency: { ...key, bodyHash: 'other hash' } })
+    assert.deepEqual(await fixture.acceptEvents(again), [{ id: again.id, sequence: 1, duplicate: false }])
+  })
 
-  rule(
-    'erased waiting deliveries are gone, and other deliveries of their lanes continue',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const events = ['gone', 'kept'].map((callId) => newEvent({ callId }))
-      const firsts = events.map((event) => newDelivery(webhook, event))
-      await fixture.acceptOne(acceptanceOf(events, firsts))
-      const replays = events.map((event, index) =>
-        newReplay(webhook, event, firsts[index]!, { lane: 'replay/request' }),
-      )
-      await fixture.acceptOne(acceptanceOf([], replays))
-      const goneKeys = [firsts[0]!, replays[0]!].map((row) => keyOf({ ...row, position: row.position! }))
-      await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
-      assert.deepEqual(idsOf(await fixture.waiting(webhook)), idsOf([firsts[1]!, replays[1]!]))
-      assert.deepEqual(await fixture.store.deliveries.bodies(goneKeys), [undefined, undefined])
-      assert.equal((await fixture.store.deliveries.delivery('account', replays[1]!.id))?.ahead, 0)
-      for (const delivery of await fixture.waiting(webhook)) await fixture.settle(delivery, 'delivered')
-    },
-  )
+  rule('erased waiting deliveries are gone, and others of their lanes continue', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const events = ['gone', 'kept'].map((callId) => newEvent({ callId }))
+    const firsts = events.map((event) => newDelivery(webhook, event))
+    await fixture.acceptOne(acceptanceOf(events, firsts))
+    const replays = events.map((event, index) =>
+      newReplay(webhook, event, firsts[index]!, { lane: 'replay/request' }),
+    )
+    await fixture.acceptOne(acceptanceOf([], replays))
+    const goneKeys = [firsts[0]!, replays[0]!].map((row) => keyOf({ ...row, position: row.position! }))
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
+    assert.deepEqual(idsOf(await fixture.waiting(webhook)), idsOf([firsts[1]!, replays[1]!]))
+    assert.deepEqual(await fixture.store.deliveries.bodies(goneKeys), [undefined, undefined])
+    assert.equal((await fixture.delivery(replays[1]!.id))?.ahead, 0)
+    for (const delivery of await fixture.waiting(webhook)) await fixture.settle(delivery, 'delivered')
+  })
 
   rule('the settlement of an erased delivery is fenced', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook, { callId: 'gone' })
+    const [webhook, delivery] = await fixture.webhookWith(1, { callId: 'gone' })
     await fixture.accept(webhook, { callId: 'gone' })
-    await fixture.node.start(delivery!)
-    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
-    const { ended } = await fixture.node.commit({ ended: [fixture.settlement(delivery!, 'delivered')] })
+    await fixture.node.start(delivery)
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
+    const { ended } = await fixture.node.commit({ ended: [fixture.settlement(delivery, 'delivered')] })
     assert.deepEqual(ended, [{ kind: 'fenced' }])
     assert.deepEqual(await attemptsOf(fixture), [])
     assert.deepEqual(await fixture.waiting(), [])
   })
 
   rule('erasing a call removes ends without attempts too', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [gone] = await fixture.accept(webhook, { callId: 'gone' })
+    const [webhook, gone] = await fixture.webhookWith(1, { callId: 'gone' })
     const [kept] = await fixture.accept(webhook, { callId: 'kept' })
-    const ended = [gone!, kept!].map((delivery) => withoutRecord(fixture.settlement(delivery, 'delivered')))
+    const ended = [gone, kept!].map((delivery) => withoutRecord(fixture.settlement(delivery, 'delivered')))
     await fixture.node.commit({ ended })
-    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
-    assert.equal(await fixture.state(webhook, gone!.id), undefined)
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
+    assert.equal(await fixture.state(webhook, gone.id), undefined)
     assert.equal(await fixture.state(webhook, kept!.id), 'delivered')
     const { deliveries } = await fixture.store.deliveries.search({ webhookId: webhook.id, limit: 9 })
     assert.deepEqual(idsOf(deliveries), [kept!.id])
@@ -110,7 +91,7 @@ export function erasureRules(rule: DefineRule): void {
     await fixture.accept(above, { accountId: 'parent', callId: 'gone' })
     for (const delivery of await fixture.waiting()) await fixture.settle(delivery, 'delivered')
     assert.deepEqual(await attemptsOf(fixture, 'parent'), ['gone', 'gone'])
-    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
     assert.deepEqual([await attemptsOf(fixture), await attemptsOf(fixture, 'parent')], [[], ['gone']])
     assert.equal(await fixture.store.deliveries.delivery('parent', deliveries[1]!.id), undefined)
   })
@@ -120,14 +101,13 @@ export function erasureRules(rule: DefineRule): void {
     const event = newEvent({ callId: 'shared' })
     await fixture.acceptOne(acceptanceOf(event, [newDelivery(above, event)]))
     const [own] = await fixture.accept(above, { accountId: 'parent', callId: 'shared' })
-    await eraseAll(fixture, { accountId: 'account', callIds: ['shared'] })
+    await fixture.erase({ accountId: 'account', callIds: ['shared'] })
     assert.deepEqual(idsOf(await fixture.waiting(above)), [own!.id])
     const next = newEvent({ accountId: 'parent', callId: 'shared' })
     assert.deepEqual(await fixture.acceptEvents(next), [{ id: next.id, sequence: 2, duplicate: false }])
     await fixture.settle(own!, 'delivered')
-    const query = { accountId: 'parent', callIds: ['shared'], limit: 9 }
     assert.deepEqual(
-      (await fixture.store.deliveries.attempts(query)).map(({ deliveryId }) => deliveryId),
+      valuesOf(await fixture.attempts({ accountId: 'parent', callIds: ['shared'] }), 'deliveryId'),
       [own!.id],
     )
   })
@@ -139,17 +119,13 @@ export function erasureRules(rule: DefineRule): void {
     for (const delivery of made) await fixture.settle(delivery, 'delivered')
     await fixture.accept(kept, { callId: 'b' })
     await fixture.accept(stranger, { accountId: 'stranger', callId: 'a' })
-    const removed = { ...deleted, deletedMs: fixture.now(), revision: 2, epoch: 2 }
-    await fixture.store.webhooks.replace(removed, 1)
-    await eraseAll(fixture, { accountId: 'account' })
+    await fixture.remove(deleted)
+    await fixture.erase({ accountId: 'account' })
     assert.deepEqual(await attemptsOf(fixture), [])
-    for (const { id } of made) assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)
+    for (const { id } of made) assert.equal(await fixture.delivery(id), undefined)
     assert.equal(await fixture.store.deliveries.webhookOf(deleted.id), undefined)
     assert.deepEqual(await fixture.store.webhooks.read('account', kept.id), kept)
-    assert.deepEqual(
-      (await fixture.waiting()).map(({ webhookId }) => webhookId),
-      [stranger.id],
-    )
+    assert.deepEqual(valuesOf(await fixture.waiting(), 'webhookId'), [stranger.id])
   })
 
   rule('a replay of an erased delivery is refused', async (fixture) => {
@@ -158,11 +134,9 @@ export function erasureRules(rule: DefineRule): void {
     const delivery = newDelivery(webhook, event)
     await fixture.acceptOne(acceptanceOf(event, [delivery]))
     await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
-    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
     const replay = newReplay(webhook, event, delivery)
-    const result = await fixture.acceptOne(acceptanceOf([], [replay]))
-    assert.ok(result.kind === 'refused')
-    assert.equal(result.error.code, 'NotFound')
+    assertRefused(await fixture.acceptOne(acceptanceOf([], [replay])), 'NotFound')
   })
 
   rule('mentions finds calls by a whole number in their bodies, page by page', async (fixture) => {
@@ -200,7 +174,7 @@ export function erasureRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     await fixture.accept(webhook, { callId: 'gone' })
     await fixture.accept(webhook, { callId: 'kept' })
-    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
     await fixture.store.deliveries.scrub()
     assert.equal((await fixture.waitingOne(webhook)).callId, 'kept')
   })

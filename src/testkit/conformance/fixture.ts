@@ -3,9 +3,15 @@
 import assert from 'node:assert/strict'
 import type { Clock } from 'hookswitch'
 import type { DeliveryState, Store, StoreSupports, Webhook } from 'hookswitch/store'
+import type { Account } from '../../accounts/account.js'
+import type { StoredAttempt } from '../../delivery/attempt-record.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../delivery/delivery-queries.js'
+import type { NewEvent } from '../../delivery/delivery-store.js'
+import type { Erasure } from '../../delivery/erasure-store.js'
 import { errorCode } from '../../errors.js'
+import { deleteWebhook } from '../../webhooks/webhook.js'
 import { createNode, type Queued, type StoreNode } from './node.js'
-import { newWebhook, WALL_MS } from './sample-data.js'
+import { newAccount, newApiKey, newWebhook, WALL_MS } from './sample-data.js'
 
 /** Opens and closes the stores under test. */
 export interface StoreHarness {
@@ -40,19 +46,13 @@ export interface StoreHarness {
   readonly notificationTimeoutMs?: number
 }
 
-type NodeMethods = Pick<
-  StoreNode,
-  | 'prepare'
-  | 'accept'
-  | 'acceptMany'
-  | 'acceptEvents'
-  | 'acceptOne'
-  | 'waiting'
-  | 'waitingOne'
-  | 'settlement'
-  | 'settle'
-  | 'retry'
->
+/** The methods of its node that a fixture has too. */
+const NODE_METHODS = [
+  ...(['prepare', 'accept', 'acceptMany', 'acceptEvents', 'acceptOne'] as const),
+  ...(['waiting', 'waitingOne', 'settlement', 'settle', 'retry'] as const),
+]
+
+type NodeMethods = Pick<StoreNode, (typeof NODE_METHODS)[number]>
 
 /** A store with one node that owns all shards, and the methods of that node. */
 export interface Fixture extends NodeMethods {
@@ -77,12 +77,28 @@ export interface Fixture extends NodeMethods {
   takeOver(owner?: string): Promise<StoreNode>
   /** Inserts a webhook. */
   webhook(overrides?: Parameters<typeof newWebhook>[0]): Promise<Webhook>
+  /** Inserts a webhook, and accepts events for it, of different calls or of that in `event`, in one group. */
+  webhookWith(count: number, event?: Partial<NewEvent>): Promise<readonly [Webhook, Queued, ...Queued[]]>
+  /** Replaces a webhook by its next revision, with these changes. Returns the new row. */
+  edit(webhook: Webhook, changes: WebhookChanges): Promise<Webhook>
   /** Disables a webhook as the API does: with a higher revision and epoch. */
   disable(webhook: Webhook): Promise<Webhook>
   /** Enables a webhook that was disabled. */
   enable(webhook: Webhook): Promise<Webhook>
+  /** Deletes a webhook as the API does. */
+  remove(webhook: Webhook): Promise<Webhook>
+  /** Inserts an account with an API key and no users. */
+  account(overrides?: Parameters<typeof newAccount>[0]): Promise<Account>
+  /** Reads a delivery of the account `account`. */
+  delivery(deliveryId: string): Promise<StoredDelivery | undefined>
+  /** Lists the deliveries of a webhook, newest first unless `query` says otherwise. */
+  deliveriesOf(webhook: Webhook, query?: Partial<DeliveryQuery>): Promise<readonly StoredDelivery[]>
+  /** Lists attempts, of the account `account` unless `query` names another, newest first. */
+  attempts(query?: Partial<AttemptQuery>): Promise<readonly StoredAttempt[]>
   /** Reads the state of a delivery. */
   state(webhook: Webhook, deliveryId: string): Promise<DeliveryState | undefined>
+  /** Erases, `limit` rows (default 2) at a time, until nothing is left. Returns the number of rows. */
+  erase(erasure: Erasure, limit?: number): Promise<number>
   /** Closes all stores. */
   close(): Promise<void>
 }
@@ -96,13 +112,17 @@ export const RETRY_MS = 120_000
 /** Longest time by which store time may be late after a jump of the wall clock. */
 export const LATE_MS = 2_000
 
+/** Changes of a webhook; its other settings stay. */
+type WebhookChanges = Omit<Partial<Webhook>, 'settings' | 'revision'> & {
+  readonly settings?: Partial<Webhook['settings']>
+}
+
 /** A delivery that failed once and waits for `RETRY_MS`. */
 export async function waitingDelivery(
   fixture: Fixture,
 ): Promise<{ readonly webhook: Webhook; readonly delivery: Queued }> {
-  const webhook = await fixture.webhook()
-  const [accepted] = await fixture.accept(webhook)
-  const delivery = await fixture.retry(accepted!, { dueMs: fixture.now() + RETRY_MS })
+  const [webhook, accepted] = await fixture.webhookWith(1)
+  const delivery = await fixture.retry(accepted, { dueMs: fixture.now() + RETRY_MS })
   return { webhook, delivery }
 }
 
@@ -117,29 +137,9 @@ export async function openFixture(harness: StoreHarness, owner = 'node-1'): Prom
   storeMs = (await node.own()).storeMs
   await node.load()
 
-  const {
-    prepare,
-    accept,
-    acceptMany,
-    acceptEvents,
-    acceptOne,
-    waiting,
-    waitingOne,
-    settlement,
-    settle,
-    retry,
-  } = node
+  const methods = Object.fromEntries(NODE_METHODS.map((name) => [name, node[name]])) as unknown as NodeMethods
   const fixture: Fixture = {
-    prepare,
-    accept,
-    acceptMany,
-    acceptEvents,
-    acceptOne,
-    waiting,
-    waitingOne,
-    settlement,
-    settle,
-    retry,
+    ...methods,
     get store() {
       return store
     },
@@ -174,25 +174,48 @@ export async function openFixture(harness: StoreHarness, owner = 'node-1'): Prom
       await store.webhooks.insert(webhook)
       return webhook
     },
-    async disable(webhook) {
+    async webhookWith(count, event) {
+      const webhook = await fixture.webhook()
+      const [first, ...others] = await node.acceptMany(webhook, count, event)
+      return [webhook, first!, ...others]
+    },
+    async edit(webhook, { settings, ...changes }) {
+      const { revision } = webhook
       const row = {
         ...webhook,
-        settings: { ...webhook.settings, enabled: false },
-        disabledMs: WALL_MS,
-        revision: webhook.revision + 1,
-        epoch: webhook.epoch + 1,
+        ...changes,
+        settings: { ...webhook.settings, ...settings },
+        revision: revision + 1,
       }
+      assert.equal(await store.webhooks.replace(row, revision), true)
+      return row
+    },
+    disable: (webhook) =>
+      fixture.edit(webhook, { settings: { enabled: false }, disabledMs: WALL_MS, epoch: webhook.epoch + 1 }),
+    enable: (webhook) => fixture.edit(webhook, { settings: { enabled: true } }),
+    async remove(webhook) {
+      const row = deleteWebhook(webhook, WALL_MS)
       assert.equal(await store.webhooks.replace(row, webhook.revision), true)
       return row
     },
-    async enable(webhook) {
-      const settings = { ...webhook.settings, enabled: true }
-      const row = { ...webhook, settings, revision: webhook.revision + 1 }
-      assert.equal(await store.webhooks.replace(row, webhook.revision), true)
-      return row
+    async account(overrides) {
+      const account = newAccount(overrides)
+      await store.accounts.insert(account, newApiKey(account.id), [])
+      return account
     },
+    delivery: (id) => store.deliveries.delivery('account', id),
+    deliveriesOf: ({ accountId, id: webhookId }, query) =>
+      store.deliveries.deliveries({ accountId, webhookId, limit: 99, ...query }),
+    attempts: (query) => store.deliveries.attempts({ accountId: 'account', limit: 99, ...query }),
     state: async (webhook, deliveryId) =>
       (await store.deliveries.delivery(webhook.accountId, deliveryId))?.state,
+    async erase(erasure, limit = 2) {
+      for (let erased = 0; ; ) {
+        const count = await store.deliveries.erase(erasure, limit)
+        if (count === 0) return erased
+        erased += count
+      }
+    },
     async close() {
       for (const each of [...joined, store]) await (harness.close ? harness.close(each) : each.close())
     },
@@ -225,6 +248,28 @@ export async function errorCodeOf(promise: Promise<unknown>): Promise<string | u
     return undefined
   } catch (thrown) {
     return errorCode(thrown) ?? String(thrown)
+  }
+}
+
+/** The values of one field of rows. */
+export function valuesOf<Row extends object, Name extends keyof Row>(
+  rows: readonly Row[],
+  name: Name,
+): readonly Row[Name][] {
+  return rows.map((row) => row[name])
+}
+
+/** Reads all pages of a list, of at most two rows each; `read` gets the last row of the page before. */
+export async function readPages<Row>(
+  read: (last: Row | undefined, limit: number) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const all: Row[] = []
+  for (;;) {
+    const page = await read(all.at(-1), 2)
+    assert.ok(page.length <= 2, 'a page has at most `limit` rows')
+    if (page.length === 0) return all
+    all.push(...page)
+    assert.ok(all.length < 100, 'the pages end')
   }
 }
 

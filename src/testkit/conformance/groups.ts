@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import type { Group } from '../../delivery/queue-store.js'
-import type { DefineRule, Fixture } from './fixture.js'
+import { type DefineRule, type Fixture, valuesOf } from './fixture.js'
 import { acceptanceOf, keyOf, keysOf, startOf } from './node.js'
 import { newDelivery, newEvent, WALL_MS } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
-const attemptsOf = (fixture: Fixture) => fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
-
 /** A group with an acceptance, a settlement, a health change, a start and a finished key. */
 async function fullGroup(fixture: Fixture) {
-  const webhook = await fixture.webhook()
-  const [waiting, running] = await fixture.acceptMany(webhook, 2)
+  const [webhook, waiting, running] = await fixture.webhookWith(2)
   const { key } = await fixture.node.start(running!)
   const until = fixture.now() + 9_000
   const { acceptance, deliveries } = fixture.prepare(webhook, {
@@ -20,11 +17,11 @@ async function fullGroup(fixture: Fixture) {
   const endpoint = { epoch: 1, health: { failuresInRow: 1 }, disable: { reason: 'gone', atMs: WALL_MS } }
   const parts: Partial<Group> = {
     accepted: [acceptance],
-    ended: [fixture.settlement(waiting!, 'exhausted', { endpoint })],
+    ended: [fixture.settlement(waiting, 'exhausted', { endpoint })],
     starting: { key: 99, deliveries: deliveries.map(startOf) },
     finished: [key],
   }
-  return { webhook, waiting: waiting!, running: running!, accepted: deliveries[0]!, parts }
+  return { webhook, waiting, running: running!, accepted: deliveries[0]!, parts }
 }
 
 /** Expects that nothing of `fullGroup` was written. */
@@ -35,7 +32,7 @@ async function expectNothing(
   const { deliveries } = fixture.store
   assert.equal(await deliveries.delivery('account', accepted.id), undefined)
   assert.deepEqual(await deliveries.legs('account', 'call'), [])
-  assert.deepEqual(await attemptsOf(fixture), [])
+  assert.deepEqual(await fixture.attempts(), [])
   assert.equal((await deliveries.webhookOf(webhook.id))?.health, undefined)
   assert.equal((await deliveries.webhookOf(webhook.id))?.disableReason, undefined)
   const next = await fixture.takeOver('node-3')
@@ -51,14 +48,13 @@ async function expectNothing(
 /** Rules of groups as a whole. */
 export function groupRules(rule: DefineRule): void {
   rule('a group without a lease only accepts', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [started, waiting] = await fixture.acceptMany(webhook, 2)
-    const { key } = await fixture.node.start(started!)
+    const [webhook, started, waiting] = await fixture.webhookWith(2)
+    const { key } = await fixture.node.start(started)
     const { acceptance, deliveries } = fixture.prepare(webhook)
     const result = await fixture.node.tryCommit({
       lease: undefined,
       accepted: [acceptance],
-      ended: [fixture.settlement(started!, 'delivered')],
+      ended: [fixture.settlement(started, 'delivered')],
       starting: { key, deliveries: [startOf(waiting!)] },
       finished: [key],
     })
@@ -66,8 +62,8 @@ export function groupRules(rule: DefineRule): void {
     assert.equal(result.accepted[0]?.kind, 'accepted')
     assert.deepEqual([result.ended, result.notStarted], [[{ kind: 'fenced' }], [0]])
     const { rows, interrupted } = (await fixture.takeOver()).loaded
-    assert.deepEqual(keysOf(rows), keysOf([started!, waiting!, deliveries[0]!]))
-    assert.deepEqual(interrupted, [startOf(started!)])
+    assert.deepEqual(keysOf(rows), keysOf([started, waiting!, deliveries[0]!]))
+    assert.deepEqual(interrupted, [startOf(started)])
   })
 
   rule('an empty group is committed', async (fixture) => {
@@ -80,32 +76,29 @@ export function groupRules(rule: DefineRule): void {
     })
   })
 
-  rule(
-    'the results of a group are in the order of its parts, which are applied one after the other',
-    async (fixture) => {
-      const { webhook, waiting, accepted, parts } = await fullGroup(fixture)
-      const { disable: _none, ...endpoint } = parts.ended![0]!.endpoint!
-      const ended = [{ ...parts.ended![0]!, endpoint }]
-      const result = await fixture.node.tryCommit({ ...parts, ended })
-      assert.deepEqual(result, {
-        kind: 'committed',
-        accepted: [
-          {
-            kind: 'accepted',
-            events: [{ id: accepted.eventId, sequence: 1, duplicate: false }],
-            mayHaveGap: false,
-          },
-        ],
-        ended: [{ kind: 'settled' }],
-        notStarted: [],
-        version: fixture.node.version,
-      })
-      assert.equal(await fixture.state(webhook, waiting.id), 'exhausted')
-      assert.equal(await fixture.state(webhook, accepted.id), 'waiting')
-      const next = await fixture.takeOver()
-      assert.deepEqual(next.loaded.interrupted, [startOf(accepted)])
-    },
-  )
+  rule('the parts of a group are applied in order, and so are its results', async (fixture) => {
+    const { webhook, waiting, accepted, parts } = await fullGroup(fixture)
+    const { disable: _none, ...endpoint } = parts.ended![0]!.endpoint!
+    const ended = [{ ...parts.ended![0]!, endpoint }]
+    const result = await fixture.node.tryCommit({ ...parts, ended })
+    assert.deepEqual(result, {
+      kind: 'committed',
+      accepted: [
+        {
+          kind: 'accepted',
+          events: [{ id: accepted.eventId, sequence: 1, duplicate: false }],
+          mayHaveGap: false,
+        },
+      ],
+      ended: [{ kind: 'settled' }],
+      notStarted: [],
+      version: fixture.node.version,
+    })
+    assert.equal(await fixture.state(webhook, waiting.id), 'exhausted')
+    assert.equal(await fixture.state(webhook, accepted.id), 'waiting')
+    const next = await fixture.takeOver()
+    assert.deepEqual(next.loaded.interrupted, [startOf(accepted)])
+  })
 
   rule('a refused acceptance is refused alone: the others are written', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -118,20 +111,16 @@ export function groupRules(rule: DefineRule): void {
       accepted: [first.acceptance, refused, second.acceptance],
       ended: [fixture.settlement(waiting!, 'delivered')],
     })
-    assert.deepEqual(
-      result.accepted.map(({ kind }) => kind),
-      ['accepted', 'refused', 'accepted'],
-    )
+    assert.deepEqual(valuesOf(result.accepted, 'kind'), ['accepted', 'refused', 'accepted'])
     assert.deepEqual(result.ended, [{ kind: 'settled' }])
     const ids = (await fixture.waiting(webhook)).map(({ id }) => id)
     assert.deepEqual(ids, [first.deliveries[0]!.id, second.deliveries[0]!.id])
   })
 
   rule('a fenced settlement does not affect the rest of its group', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
+    const [webhook, delivery] = await fixture.webhookWith(1)
     const { acceptance, deliveries } = fixture.prepare(webhook)
-    const late = fixture.settlement({ ...delivery!, attempts: 3 }, 'delivered')
+    const late = fixture.settlement({ ...delivery, attempts: 3 }, 'delivered')
     const result = await fixture.node.commit({ accepted: [acceptance], ended: [late] })
     assert.deepEqual([result.accepted[0]?.kind, result.ended[0]?.kind], ['accepted', 'fenced'])
     assert.equal(await fixture.state(webhook, deliveries[0]!.id), 'waiting')
@@ -182,10 +171,7 @@ export function groupRules(rule: DefineRule): void {
     const refused = acceptanceOf(event, [newDelivery({ ...webhook, id: 'unknown' }, event)])
     const result = await node.tryCommit({ lease: undefined, accepted: [...accepted, refused] })
     assert.ok(result.kind === 'committed')
-    assert.deepEqual(
-      result.accepted.map(({ kind }) => kind),
-      ['accepted', 'accepted', 'refused'],
-    )
+    assert.deepEqual(valuesOf(result.accepted, 'kind'), ['accepted', 'accepted', 'refused'])
     assert.deepEqual([result.ended, result.notStarted], [[], []])
     const polled = await node.poll()
     const expected = keysOf(prepared.flatMap((acceptance) => acceptance.deliveries))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Settlement } from '../../delivery/delivery-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import type { DefineRule, Fixture } from './fixture.js'
-import { WALL_MS } from './sample-data.js'
+import { DISABLING, WALL_MS } from './sample-data.js'
 
 /** Accepts one event and settles its delivery with this change of the endpoint. */
 async function acceptAndSettle(
@@ -19,19 +19,16 @@ const readWebhook = (fixture: Fixture, webhook: Webhook) =>
 
 /** Rules of endpoint health and of disabling by the service. */
 export function healthRules(rule: DefineRule): void {
-  rule(
-    'a settlement writes the health, keeps it when it has none, and removes it when clean',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const health = { failuresInRow: 3, pausedUntilMs: fixture.now() }
-      await acceptAndSettle(fixture, webhook, { epoch: 1, health })
-      assert.deepEqual(await readWebhook(fixture, webhook), { ...webhook, health })
-      await acceptAndSettle(fixture, webhook, { epoch: 1 })
-      assert.deepEqual(await readWebhook(fixture, webhook), { ...webhook, health })
-      await acceptAndSettle(fixture, webhook, { epoch: 1, health: null })
-      assert.deepEqual(await readWebhook(fixture, webhook), webhook)
-    },
-  )
+  rule('a settlement writes the health, keeps it, or removes it when clean', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const health = { failuresInRow: 3, pausedUntilMs: fixture.now() }
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health })
+    assert.deepEqual(await readWebhook(fixture, webhook), { ...webhook, health })
+    await acceptAndSettle(fixture, webhook, { epoch: 1 })
+    assert.deepEqual(await readWebhook(fixture, webhook), { ...webhook, health })
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health: null })
+    assert.deepEqual(await readWebhook(fixture, webhook), webhook)
+  })
 
   rule('unhealthy lists the webhooks with health or a disable reason, by id', async (fixture) => {
     const ids = ['w-d', 'w-B', 'w-c', 'w-a', 'w-e', 'w-f']
@@ -46,8 +43,7 @@ export function healthRules(rule: DefineRule): void {
     await acceptAndSettle(fixture, webhooks.get('w-c')!, { epoch: 1, disable })
     await acceptAndSettle(fixture, webhooks.get('w-d')!, { epoch: 1, health: null })
     const failing = (await readWebhook(fixture, webhooks.get('w-e')!))!
-    const removed = { ...failing, deletedMs: WALL_MS, revision: 2, epoch: 2 }
-    assert.equal(await fixture.store.webhooks.replace(removed, 1), true)
+    await fixture.remove(failing)
     // A store may list a webhook whose own keys look like a reason, and must not fail because of it.
     await fixture.webhook({ id: 'w-z', accountId: 'account-z', extra: { key: { disableReason: 'a\0b' } } })
     const list = async (limit: number, afterId?: string) =>
@@ -65,7 +61,7 @@ export function healthRules(rule: DefineRule): void {
   rule('ids lists the webhooks of all accounts that are not deleted, by id', async (fixture) => {
     for (const id of ['w-d', 'w-B', 'w-c']) await fixture.webhook({ id, accountId: `account-${id}` })
     const removed = await fixture.webhook({ id: 'w-a', accountId: 'account-1' })
-    await fixture.store.webhooks.replace({ ...removed, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
+    await fixture.remove(removed)
     const row = (id: string) => ({ id, accountId: `account-${id}` })
     assert.deepEqual(await fixture.store.webhooks.ids(9), [row('w-B'), row('w-c'), row('w-d')])
     assert.deepEqual(await fixture.store.webhooks.ids(1), [row('w-B')])
@@ -95,55 +91,42 @@ export function healthRules(rule: DefineRule): void {
     assert.deepEqual((await readWebhook(fixture, webhook))?.health, { failuresInRow: 3 })
   })
 
-  rule(
-    'health and disabling of another epoch are ignored, the rest of the settlement is applied',
-    async (fixture) => {
-      const webhook = await fixture.webhook({ epoch: 5 })
-      const disable = { reason: 'gone', atMs: WALL_MS }
-      const settled = await acceptAndSettle(fixture, webhook, {
-        epoch: 4,
-        health: { failuresInRow: 1 },
-        disable,
-      })
-      assert.equal(settled.disabled, undefined)
-      assert.deepEqual(await readWebhook(fixture, webhook), webhook)
-      assert.equal((await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })).length, 1)
-    },
-  )
+  rule('of a settlement for another epoch, health and disabling are ignored', async (fixture) => {
+    const webhook = await fixture.webhook({ epoch: 5 })
+    const disable = { reason: 'gone', atMs: WALL_MS }
+    const settled = await acceptAndSettle(fixture, webhook, {
+      epoch: 4,
+      health: { failuresInRow: 1 },
+      disable,
+    })
+    assert.equal(settled.disabled, undefined)
+    assert.deepEqual(await readWebhook(fixture, webhook), webhook)
+    assert.equal((await fixture.attempts()).length, 1)
+  })
 
-  rule(
-    'disabling by the service increments revision and epoch, stores the reason, and cancels waiting deliveries',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const atMs = WALL_MS + 77
-      const [delivery] = await fixture.accept(webhook, { callId: 'call' })
-      const [waiting] = await fixture.accept(webhook, { callId: 'call' })
-      const settled = await fixture.settle(delivery!, 'exhausted', {
-        endpoint: { epoch: 1, health: { failuresInRow: 2 }, disable: { reason: 'gone', atMs } },
-      })
-      const stored = await readWebhook(fixture, webhook)
-      assert.deepEqual(stored, settled.disabled)
-      assert.deepEqual(
-        [
-          stored?.settings.enabled,
-          stored?.disableReason,
-          stored?.disabledMs,
-          stored?.revision,
-          stored?.epoch,
-        ],
-        [false, 'gone', atMs, 2, 2],
-      )
-      assert.equal(stored?.health?.failuresInRow, 2)
-      assert.equal(await fixture.state(webhook, waiting!.id), 'cancelled')
-    },
-  )
+  rule('disabling by the service raises revision and epoch, and cancels what waits', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const atMs = WALL_MS + 77
+    const [delivery] = await fixture.accept(webhook, { callId: 'call' })
+    const [waiting] = await fixture.accept(webhook, { callId: 'call' })
+    const settled = await fixture.settle(delivery!, 'exhausted', {
+      endpoint: { epoch: 1, health: { failuresInRow: 2 }, disable: { reason: 'gone', atMs } },
+    })
+    const stored = await readWebhook(fixture, webhook)
+    assert.deepEqual(stored, settled.disabled)
+    assert.deepEqual(
+      [stored?.settings.enabled, stored?.disableReason, stored?.disabledMs, stored?.revision, stored?.epoch],
+      [false, 'gone', atMs, 2, 2],
+    )
+    assert.equal(stored?.health?.failuresInRow, 2)
+    assert.equal(await fixture.state(webhook, waiting!.id), 'cancelled')
+  })
 
   rule('several settlements disable a webhook only once', async (fixture) => {
     const webhook = await fixture.webhook()
     const accepted = await fixture.acceptMany(webhook, 2)
-    const endpoint = { epoch: 1, disable: { reason: 'gone', atMs: WALL_MS } }
     const { ended } = await fixture.node.commit({
-      ended: accepted.map((delivery) => fixture.settlement(delivery, 'exhausted', { endpoint })),
+      ended: accepted.map((delivery) => fixture.settlement(delivery, 'exhausted', { endpoint: DISABLING })),
     })
     assert.deepEqual(
       ended.map((result) => result.kind === 'settled' && result.disabled !== undefined),
@@ -153,32 +136,27 @@ export function healthRules(rule: DefineRule): void {
   })
 
   rule('a fenced settlement changes no health', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
+    const [webhook, delivery] = await fixture.webhookWith(1)
     const endpoint = { epoch: 1, health: { failuresInRow: 1 }, disable: { reason: 'gone', atMs: WALL_MS } }
-    const fenced = fixture.settlement({ ...delivery!, attempts: 9 }, 'delivered', { endpoint })
+    const fenced = fixture.settlement({ ...delivery, attempts: 9 }, 'delivered', { endpoint })
     assert.deepEqual((await fixture.node.commit({ ended: [fenced] })).ended, [{ kind: 'fenced' }])
     assert.deepEqual(await readWebhook(fixture, webhook), webhook)
   })
 
-  rule(
-    'health changes without a new revision: a replacement of the old revision succeeds and keeps the health',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const health = { failuresInRow: 4, pausedUntilMs: fixture.now() + 60_000 }
-      await acceptAndSettle(fixture, webhook, { epoch: 1, health })
-      const renamed = { ...webhook, settings: { ...webhook.settings, name: 'Renamed' }, revision: 2 }
-      assert.equal(await fixture.store.webhooks.replace(renamed, 1), true)
-      assert.deepEqual(await readWebhook(fixture, webhook), { ...renamed, health })
-    },
-  )
+  rule('health changes without a new revision, and a replacement keeps it', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const health = { failuresInRow: 4, pausedUntilMs: fixture.now() + 60_000 }
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health })
+    const renamed = await fixture.edit(webhook, { settings: { name: 'Renamed' } })
+    assert.deepEqual(await readWebhook(fixture, webhook), { ...renamed, health })
+  })
 
   rule('a replacement does not restore the older health it contains', async (fixture) => {
     const webhook = await fixture.webhook()
     await acceptAndSettle(fixture, webhook, { epoch: 1, health: { failuresInRow: 1 } })
     const readEarlier = (await readWebhook(fixture, webhook))!
     await acceptAndSettle(fixture, webhook, { epoch: 1, health: null })
-    await fixture.store.webhooks.replace({ ...readEarlier, revision: 2 }, 1)
+    await fixture.edit(readEarlier, {})
     assert.equal((await readWebhook(fixture, webhook))?.health, undefined)
   })
 
@@ -187,38 +165,30 @@ export function healthRules(rule: DefineRule): void {
     const health = { failuresInRow: 4, pausedUntilMs: fixture.now() + 60_000 }
     await acceptAndSettle(fixture, webhook, { epoch: 1, health })
     await fixture.accept(webhook)
-    const settings = { ...webhook.settings, uri: 'https://elsewhere.example.com/' }
-    const moved = { ...webhook, settings, health, revision: 2 }
-    assert.equal(await fixture.store.webhooks.replace(moved, 1), true)
+    const moved = await fixture.edit(webhook, { settings: { uri: 'https://elsewhere.example.com/' }, health })
     const { health: _old, ...clean } = moved
     assert.deepEqual(await readWebhook(fixture, webhook), clean)
     assert.deepEqual((await fixture.node.load()).webhooks.get(webhook.id), clean)
   })
 
-  rule(
-    'a replacement that resumes a webhook ends its pause and keeps the rest of its health',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const failing = { failuresInRow: 12, openings: 2, failingSinceMs: fixture.now(), exhausted: 1 }
-      const pausedUntilMs = fixture.now() + 60_000
-      await acceptAndSettle(fixture, webhook, { epoch: 1, health: { ...failing, pausedUntilMs } })
-      const resumed = { ...webhook, revision: 2, resumedRevision: 2 }
-      assert.equal(await fixture.store.webhooks.replace(resumed, 1), true)
-      assert.deepEqual(await readWebhook(fixture, webhook), { ...resumed, health: failing })
-      const { webhooks } = (await fixture.store.deliveries.changes(fixture.node.lease, fixture.node.version))!
-      assert.deepEqual(webhooks, [{ ...resumed, health: failing }])
-      await fixture.accept(webhook)
-      await fixture.node.load()
-      // A later change is not another one, and a pause without failures leaves nothing.
-      await acceptAndSettle(fixture, webhook, { epoch: 1, health: { failuresInRow: 0, pausedUntilMs } })
-      const renamed = { ...resumed, settings: { ...webhook.settings, name: 'Renamed' }, revision: 3 }
-      assert.equal(await fixture.store.webhooks.replace(renamed, 2), true)
-      assert.deepEqual((await readWebhook(fixture, webhook))?.health, { failuresInRow: 0, pausedUntilMs })
-      const again = { ...renamed, revision: 4, resumedRevision: 4 }
-      assert.equal(await fixture.store.webhooks.replace(again, 3), true)
-      assert.deepEqual(await readWebhook(fixture, webhook), again)
-    },
-  )
+  rule('a replacement that resumes a webhook ends its pause alone', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const failing = { failuresInRow: 12, openings: 2, failingSinceMs: fixture.now(), exhausted: 1 }
+    const pausedUntilMs = fixture.now() + 60_000
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health: { ...failing, pausedUntilMs } })
+    const resumed = await fixture.edit(webhook, { resumedRevision: 2 })
+    assert.deepEqual(await readWebhook(fixture, webhook), { ...resumed, health: failing })
+    const { webhooks } = (await fixture.store.deliveries.changes(fixture.node.lease, fixture.node.version))!
+    assert.deepEqual(webhooks, [{ ...resumed, health: failing }])
+    await fixture.accept(webhook)
+    await fixture.node.load()
+    // A later change is not another one, and a pause without failures leaves nothing.
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health: { failuresInRow: 0, pausedUntilMs } })
+    const renamed = await fixture.edit(resumed, { settings: { name: 'Renamed' } })
+    assert.deepEqual((await readWebhook(fixture, webhook))?.health, { failuresInRow: 0, pausedUntilMs })
+    const again = await fixture.edit(renamed, { resumedRevision: 4 })
+    assert.deepEqual(await readWebhook(fixture, webhook), again)
+  })
 
   rule('a webhook that is enabled again starts with clean health', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -230,8 +200,7 @@ export function healthRules(rule: DefineRule): void {
     const { disabled } = await acceptAndSettle(fixture, webhook, endpoint)
     assert.ok(disabled)
     const { health: _old, disableReason: _why, ...row } = disabled
-    const enabled = { ...row, settings: { ...row.settings, enabled: true }, revision: 3 }
-    assert.equal(await fixture.store.webhooks.replace(enabled, 2), true)
+    const enabled = await fixture.enable(row)
     assert.deepEqual(await readWebhook(fixture, webhook), enabled)
     await fixture.accept(enabled)
     assert.deepEqual((await fixture.node.load()).webhooks.get(webhook.id), enabled)

@@ -51,10 +51,6 @@ async function eventItem(fixture: Fixture, callId: string, accountId = 'account'
   return { accountId, callId, eventId: event.id, json: JSON.stringify({ callId, accountId }) }
 }
 
-async function eraseAll({ store }: Fixture, callIds?: readonly string[]): Promise<void> {
-  while ((await store.deliveries.erase({ accountId: 'account', ...(callIds && { callIds }) }, 9)) > 0) {}
-}
-
 /** Runs `action` and resolves when the listener was called since it began; rejects if it is not called in time. */
 async function calledBack(
   fixture: Fixture,
@@ -101,42 +97,36 @@ export function liveRules(rule: DefineRule): void {
     assert.deepEqual(await live.watched('writer'), [{ ...WATCH, accountId: 'other' }])
   })
 
-  rule(
-    'batches are read as they were written, in order, after the numbers that were read',
-    async (fixture) => {
-      await put(fixture, 1, [newItem('a'), newItem('b', 'other')])
-      await put(fixture, 2, [newItem('c')])
-      await put(fixture, 4, [newItem('d')])
-      await put(fixture, 1, [newItem('e')], 'two')
-      const all = await readAll(fixture)
-      assert.deepEqual(
-        all.filter(({ writer }) => writer === 'one'),
-        [
-          { writer: 'one', number: 1, items: [newItem('a'), newItem('b', 'other')] },
-          { writer: 'one', number: 2, items: [newItem('c')] },
-          { writer: 'one', number: 4, items: [newItem('d')] },
-        ],
-      )
-      assert.deepEqual(numbersOf(all, 'two'), [1])
-      const rest = await readAll(fixture, new Map([['one', 2]]))
-      assert.deepEqual([numbersOf(rest), numbersOf(rest, 'two')], [[4], [1]])
-    },
-  )
+  rule('batches are read as written, in order, after the numbers that were read', async (fixture) => {
+    await put(fixture, 1, [newItem('a'), newItem('b', 'other')])
+    await put(fixture, 2, [newItem('c')])
+    await put(fixture, 4, [newItem('d')])
+    await put(fixture, 1, [newItem('e')], 'two')
+    const all = await readAll(fixture)
+    assert.deepEqual(
+      all.filter(({ writer }) => writer === 'one'),
+      [
+        { writer: 'one', number: 1, items: [newItem('a'), newItem('b', 'other')] },
+        { writer: 'one', number: 2, items: [newItem('c')] },
+        { writer: 'one', number: 4, items: [newItem('d')] },
+      ],
+    )
+    assert.deepEqual(numbersOf(all, 'two'), [1])
+    const rest = await readAll(fixture, new Map([['one', 2]]))
+    assert.deepEqual([numbersOf(rest), numbersOf(rest, 'two')], [[4], [1]])
+  })
 
-  rule(
-    'a writer does not read its own batches, and `ends` has the last numbers of the others',
-    async (fixture) => {
-      await put(fixture, 1, [newItem('a')])
-      await put(fixture, 2, [newItem('b')])
-      await put(fixture, 1, [newItem('c')], 'two')
-      assert.deepEqual(numbersOf(await readAll(fixture, new Map(), 'one')), [])
-      assert.deepEqual([...(await liveOf(fixture).ends('reader'))].toSorted(), [
-        ['one', 2],
-        ['two', 1],
-      ])
-      assert.deepEqual([...(await liveOf(fixture).ends('one'))], [['two', 1]])
-    },
-  )
+  rule('a writer reads only batches of others, and `ends` has their last numbers', async (fixture) => {
+    await put(fixture, 1, [newItem('a')])
+    await put(fixture, 2, [newItem('b')])
+    await put(fixture, 1, [newItem('c')], 'two')
+    assert.deepEqual(numbersOf(await readAll(fixture, new Map(), 'one')), [])
+    assert.deepEqual([...(await liveOf(fixture).ends('reader'))].toSorted(), [
+      ['one', 2],
+      ['two', 1],
+    ])
+    assert.deepEqual([...(await liveOf(fixture).ends('one'))], [['two', 1]])
+  })
 
   rule('a repeated batch is written once', async (fixture) => {
     await put(fixture, 1, [newItem('a')])
@@ -176,39 +166,36 @@ export function liveRules(rule: DefineRule): void {
       newItem('of no call'),
     ]
     await put(fixture, 1, items)
-    await eraseAll(fixture, ['gone'])
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
     assert.deepEqual(
       textsOf(await readAll(fixture)),
       items.slice(1).map(({ json }) => json),
     )
-    await eraseAll(fixture)
+    await fixture.erase({ accountId: 'account' })
     assert.deepEqual(textsOf(await readAll(fixture)), [items[2]!.json])
   })
 
   rule('an item of an event that was erased is not written', async (fixture) => {
     const gone = await eventItem(fixture, 'gone')
     const kept = await eventItem(fixture, 'kept')
-    await eraseAll(fixture, ['gone'])
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
     await put(fixture, 1, [gone, kept, newItem('a')])
     assert.deepEqual(textsOf(await readAll(fixture)), [kept.json, newItem('a').json])
   })
 
-  rule(
-    '`subscribe` calls back when others watch something else, and when there are items',
-    async (fixture) => {
-      const live = liveOf(fixture)
-      await calledBack(fixture, 'onWatched', () => live.watch('reader', [WATCH], HOUR_MS))
-      await calledBack(fixture, 'onWatched', () => live.watch('reader', [], HOUR_MS))
-      await calledBack(fixture, 'onItems', () => put(fixture, 1, [newItem('a')]))
-      let count = 0
-      const call = () => {
-        count += 1
-      }
-      live.subscribe({ onWatched: call, onItems: call })()
-      await calledBack(fixture, 'onItems', () => put(fixture, 2, [newItem('b')]))
-      assert.equal(count, 0)
-    },
-  )
+  rule('`subscribe` calls back when others watch something else, and for items', async (fixture) => {
+    const live = liveOf(fixture)
+    await calledBack(fixture, 'onWatched', () => live.watch('reader', [WATCH], HOUR_MS))
+    await calledBack(fixture, 'onWatched', () => live.watch('reader', [], HOUR_MS))
+    await calledBack(fixture, 'onItems', () => put(fixture, 1, [newItem('a')]))
+    let count = 0
+    const call = () => {
+      count += 1
+    }
+    live.subscribe({ onWatched: call, onItems: call })()
+    await calledBack(fixture, 'onItems', () => put(fixture, 2, [newItem('b')]))
+    assert.equal(count, 0)
+  })
 
   rule('after close, every method but `subscribe` rejects with StoreUnavailable', async (fixture) => {
     const live = liveOf(fixture)

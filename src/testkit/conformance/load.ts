@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { laneKey } from '../../delivery/lane-key.js'
 import { shardOf } from '../../store/shards.js'
-import type { DefineRule } from './fixture.js'
+import { type DefineRule, idsOf, valuesOf } from './fixture.js'
 import { acceptanceOf, keyOf, keysOf, rowsOf, type WaitingRow } from './node.js'
 import { newDelivery, newEvent, newReplay, newWebhook } from './sample-data.js'
 
@@ -25,7 +25,7 @@ export function loadRules(rule: DefineRule): void {
       const { count, webhookIds, ...columns } = part.waiting
       for (const column of Object.values(columns)) assert.ok(column.length >= count)
       assert.equal(new Set(webhookIds).size, webhookIds.length)
-      assert.deepEqual(part.webhooks.map(({ id }) => id).sort(), [...webhookIds].sort())
+      assert.deepEqual(idsOf(part.webhooks).sort(), [...webhookIds].sort())
       found.push(...rowsOf(part.waiting))
       cursor = part.cursor
     } while (cursor !== undefined)
@@ -48,7 +48,7 @@ export function loadRules(rule: DefineRule): void {
     const idsIn = async (loaded: readonly number[]) =>
       [...new Set((await fixture.node.load(loaded)).rows.map(({ webhookId }) => webhookId))].sort()
     for (const some of [shards.slice(0, 1), shards.slice(1)]) {
-      const expected = webhooks.map(({ id }) => id).filter((id) => some.includes(shardOf(id)))
+      const expected = idsOf(webhooks).filter((id) => some.includes(shardOf(id)))
       assert.deepEqual(await idsIn(some), expected.sort())
     }
     assert.deepEqual(await idsIn([]), [])
@@ -74,13 +74,9 @@ export function loadRules(rule: DefineRule): void {
     const [first, second, idle] = [await fixture.webhook(), await fixture.webhook(), await fixture.webhook()]
     await fixture.accept([first, second])
     const disabled = await fixture.disable(first)
-    const deleted = { ...second, deletedMs: 1, revision: 2, epoch: 2 }
-    assert.equal(await fixture.store.webhooks.replace(deleted, 1), true)
+    const deleted = await fixture.remove(second)
     const { rows, webhooks } = await fixture.node.load()
-    assert.deepEqual(
-      rows.map(({ epoch }) => epoch),
-      [1, 1],
-    )
+    assert.deepEqual(valuesOf(rows, 'epoch'), [1, 1])
     assert.deepEqual(webhooks.get(first.id), disabled)
     assert.deepEqual(webhooks.get(second.id), deleted)
     assert.equal(webhooks.has(idle.id), false)
@@ -100,21 +96,16 @@ export function loadRules(rule: DefineRule): void {
   })
 
   rule('bodies are in the order of the keys, and undefined for what does not wait', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [first, ended, second] = await fixture.acceptMany(webhook, 3)
+    const [, first, ended, second] = await fixture.webhookWith(3)
     await fixture.settle(ended!, 'delivered')
     const other = newWebhook()
-    const keys = [
-      second!,
-      ended!,
-      first!,
-      { ...first!, webhookId: other.id },
-      { ...first!, position: 1 },
-    ].map(keyOf)
+    const keys = [second!, ended!, first, { ...first, webhookId: other.id }, { ...first, position: 1 }].map(
+      keyOf,
+    )
     const contents = await fixture.store.deliveries.bodies(keys)
     assert.deepEqual(
       contents.map((content) => content?.delivery.id),
-      [second!.id, undefined, first!.id, undefined, undefined],
+      [second!.id, undefined, first.id, undefined, undefined],
     )
     for (const content of [contents[0]!, contents[2]!]) {
       assert.equal(content.body, `{"event_id":"${content.delivery.eventId}","sequence":1}`)
@@ -149,14 +140,13 @@ export function loadRules(rule: DefineRule): void {
   })
 
   rule('a delivery that waits again keeps its position, its lane and its body', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [first] = await fixture.accept(webhook, { callId: 'call' })
+    const [webhook, first] = await fixture.webhookWith(1, { callId: 'call' })
     const [second] = await fixture.accept(webhook, { callId: 'call' })
     const [before] = await fixture.waiting(webhook)
-    await fixture.retry(first!, { dueMs: fixture.now() + 9_000 })
+    await fixture.retry(first, { dueMs: fixture.now() + 9_000 })
     const { rows } = await fixture.node.load()
-    assert.deepEqual(rows.map(keyOf), [first!, second!].map(keyOf))
+    assert.deepEqual(rows.map(keyOf), [first, second!].map(keyOf))
     assert.equal((await fixture.waiting(webhook))[0]?.body, before?.body)
-    assert.deepEqual(keysOf(rows), keysOf([first!, second!]))
+    assert.deepEqual(keysOf(rows), keysOf([first, second!]))
   })
 }

@@ -88,8 +88,8 @@ export interface StoreNode {
   ): { readonly acceptance: Acceptance; readonly deliveries: Queued[] }
   /** Accepts one event with a delivery for each webhook. */
   accept(webhooks: Webhook | readonly Webhook[], overrides?: Partial<NewEvent>): Promise<Queued[]>
-  /** Accepts events of different calls, each with a delivery for the webhook, in one group. */
-  acceptMany(webhook: Webhook, count: number): Promise<Queued[]>
+  /** Accepts events, of different calls or of that in `event`, each with a delivery for the webhook, in one group. */
+  acceptMany(webhook: Webhook, count: number, event?: Partial<NewEvent>): Promise<Queued[]>
   /** Accepts events without deliveries, in one acceptance. */
   acceptEvents(...events: NewEvent[]): Promise<readonly AcceptedEvent[]>
   /** Commits one acceptance. */
@@ -132,6 +132,12 @@ export function acceptanceAt(position: number, event: NewEvent, webhooks: readon
   )
   placed.add(acceptance)
   return acceptance
+}
+
+/** Expects that an acceptance was refused with this code, and field if any. */
+export function assertRefused(result: AcceptanceResult | undefined, code: string, field?: string): void {
+  assert.ok(result?.kind === 'refused')
+  assert.deepEqual([result.error.code, result.error.field], [code, field ?? result.error.field])
 }
 
 /** The start of the next attempt of a delivery. */
@@ -347,8 +353,8 @@ export function createNode(
       assert.equal(result.kind, 'accepted')
       return deliveries
     },
-    async acceptMany(webhook, count) {
-      const prepared = Array.from({ length: count }, () => node.prepare(webhook))
+    async acceptMany(webhook, count, event) {
+      const prepared = Array.from({ length: count }, () => node.prepare(webhook, event))
       const { accepted } = await node.commit({ accepted: prepared.map(({ acceptance }) => acceptance) })
       assert.ok(accepted.every(({ kind }) => kind === 'accepted'))
       return prepared.flatMap(({ deliveries }) => deliveries)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { NewEvent } from '../../delivery/delivery-store.js'
 import type { AcceptanceResult } from '../../delivery/queue-store.js'
 import type { DefineRule, Fixture } from './fixture.js'
-import { acceptanceOf } from './node.js'
+import { acceptanceOf, assertRefused } from './node.js'
 import { newDelivery, newEvent } from './sample-data.js'
 
 async function acceptNumbered(fixture: Fixture, overrides: Partial<NewEvent>): Promise<number> {
@@ -10,11 +10,12 @@ async function acceptNumbered(fixture: Fixture, overrides: Partial<NewEvent>): P
   return accepted!.sequence
 }
 
-function withKey(key: string, bodyHash: string, untilMs: number) {
-  return { idempotency: { key, bodyHash, untilMs } }
-}
-
 const DAY_MS = 86_400_000
+
+/** An idempotency key, of a day unless `untilMs` is given. */
+const withKey = (fixture: Fixture, key: string, bodyHash = 'hash', untilMs = fixture.now() + DAY_MS) => ({
+  idempotency: { key, bodyHash, untilMs },
+})
 
 /** Commits one acceptance per event, in one group. */
 async function acceptGroup(
@@ -73,9 +74,8 @@ export function numberingRules(rule: DefineRule): void {
 
   rule('a refused acceptance takes no number and no key', async (fixture) => {
     const webhook = await fixture.webhook()
-    const until = fixture.now() + DAY_MS
     const unknown = { ...webhook, id: 'unknown' }
-    const [refused, kept] = [1, 2].map(() => newEvent({ callId: 'a', ...withKey('key', 'hash', until) }))
+    const [refused, kept] = [1, 2].map(() => newEvent({ callId: 'a', ...withKey(fixture, 'key') }))
     const { accepted } = await fixture.node.commit({
       accepted: [acceptanceOf(refused!, [newDelivery(unknown, refused!)]), acceptanceOf(kept!)],
     })
@@ -88,31 +88,26 @@ export function numberingRules(rule: DefineRule): void {
     assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 2)
   })
 
-  rule(
-    'an event with a used key and the same body is a duplicate, and nothing is written for it',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const until = fixture.now() + DAY_MS
-      const first = newEvent({ callId: 'a', ...withKey('key', 'hash', until) })
-      await fixture.acceptEvents(newEvent({ callId: 'a' }), first)
-      const again = newEvent({ callId: 'a', otherLegCallId: 'b', ...withKey('key', 'hash', until) })
-      const late = newDelivery(webhook, again)
-      const result = await fixture.acceptOne(acceptanceOf(again, [late]))
-      assert.ok(result.kind === 'accepted')
-      assert.deepEqual(result.events, [{ id: first.id, sequence: 2, duplicate: true }])
-      assert.equal(await fixture.store.deliveries.delivery('account', late.id), undefined)
-      assert.deepEqual(await fixture.waiting(), [])
-      assert.deepEqual(await fixture.store.deliveries.legs('account', 'b'), [])
-      assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 3)
-    },
-  )
+  rule('an event with a used key and the same body is a duplicate: nothing is written', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const first = newEvent({ callId: 'a', ...withKey(fixture, 'key') })
+    await fixture.acceptEvents(newEvent({ callId: 'a' }), first)
+    const again = newEvent({ callId: 'a', otherLegCallId: 'b', ...withKey(fixture, 'key') })
+    const late = newDelivery(webhook, again)
+    const result = await fixture.acceptOne(acceptanceOf(again, [late]))
+    assert.ok(result.kind === 'accepted')
+    assert.deepEqual(result.events, [{ id: first.id, sequence: 2, duplicate: true }])
+    assert.equal(await fixture.delivery(late.id), undefined)
+    assert.deepEqual(await fixture.waiting(), [])
+    assert.deepEqual(await fixture.store.deliveries.legs('account', 'b'), [])
+    assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 3)
+  })
 
   rule('a duplicate in an acceptance does not affect its other events', async (fixture) => {
     const webhook = await fixture.webhook()
-    const until = fixture.now() + DAY_MS
-    const first = newEvent({ callId: 'a', ...withKey('key', 'hash', until) })
+    const first = newEvent({ callId: 'a', ...withKey(fixture, 'key') })
     await fixture.acceptEvents(first)
-    const events = [newEvent({ callId: 'a', ...withKey('key', 'hash', until) }), newEvent({ callId: 'a' })]
+    const events = [newEvent({ callId: 'a', ...withKey(fixture, 'key') }), newEvent({ callId: 'a' })]
     const deliveries = events.map((event) => newDelivery(webhook, event))
     const result = await fixture.acceptOne(acceptanceOf(events, deliveries))
     assert.ok(result.kind === 'accepted')
@@ -124,16 +119,14 @@ export function numberingRules(rule: DefineRule): void {
   })
 
   rule('idempotency keys are separate per account', async (fixture) => {
-    const until = fixture.now() + DAY_MS
-    await fixture.acceptEvents(newEvent({ accountId: 'one', ...withKey('key', 'hash', until) }))
+    await fixture.acceptEvents(newEvent({ accountId: 'one', ...withKey(fixture, 'key') }))
     const [other] = await fixture.acceptEvents(
-      newEvent({ accountId: 'two', ...withKey('key', 'another', until) }),
+      newEvent({ accountId: 'two', ...withKey(fixture, 'key', 'another') }),
     )
     assert.equal(other?.duplicate, false)
   })
 
   rule('idempotency keys that differ in case, accents or spaces are different keys', async (fixture) => {
-    const until = fixture.now() + DAY_MS
     const keys = [
       'Order-\u00e9',
       'order-\u00e9',
@@ -143,19 +136,18 @@ export function numberingRules(rule: DefineRule): void {
       ' Order-\u00e9',
     ]
     for (const key of keys) {
-      const [accepted] = await fixture.acceptEvents(newEvent(withKey(key, 'hash', until)))
+      const [accepted] = await fixture.acceptEvents(newEvent(withKey(fixture, key)))
       assert.equal(accepted?.duplicate, false, JSON.stringify(key))
     }
     for (const key of keys) {
-      const [again] = await fixture.acceptEvents(newEvent(withKey(key, 'hash', until)))
+      const [again] = await fixture.acceptEvents(newEvent(withKey(fixture, key)))
       assert.equal(again?.duplicate, true, JSON.stringify(key))
     }
   })
 
   rule('two events with the same key in one acceptance are one event', async (fixture) => {
     const webhook = await fixture.webhook()
-    const until = fixture.now() + DAY_MS
-    const events = [1, 2].map(() => newEvent({ callId: 'a', ...withKey('key', 'hash', until) }))
+    const events = [1, 2].map(() => newEvent({ callId: 'a', ...withKey(fixture, 'key') }))
     const deliveries = events.map((event) => newDelivery(webhook, event))
     const result = await fixture.acceptOne(acceptanceOf(events, deliveries))
     assert.ok(result.kind === 'accepted')
@@ -168,8 +160,7 @@ export function numberingRules(rule: DefineRule): void {
   })
 
   rule('acceptances of one group with the same key are one event', async (fixture) => {
-    const until = fixture.now() + DAY_MS
-    const keyed = (hash: string) => newEvent({ callId: 'a', ...withKey('key', hash, until) })
+    const keyed = (hash: string) => newEvent({ callId: 'a', ...withKey(fixture, 'key', hash) })
     const events = [keyed('hash'), keyed('hash'), keyed('another hash'), keyed('hash')]
     const results = await acceptGroup(fixture, events)
     assert.deepEqual(results.map(summaryOf), ['1', '1', 'Conflict', '1'])
@@ -184,35 +175,37 @@ export function numberingRules(rule: DefineRule): void {
 
   rule('a used key with another body refuses the whole acceptance with Conflict', async (fixture) => {
     const webhook = await fixture.webhook()
-    const until = fixture.now() + DAY_MS
-    await fixture.acceptEvents(newEvent(withKey('key', 'hash', until)))
-    const before = newEvent({ callId: 'a', ...withKey('key before', 'hash', until) })
-    const clash = newEvent({ callId: 'a', ...withKey('key', 'another hash', until) })
+    await fixture.acceptEvents(newEvent(withKey(fixture, 'key')))
+    const before = newEvent({ callId: 'a', ...withKey(fixture, 'key before') })
+    const clash = newEvent({ callId: 'a', ...withKey(fixture, 'key', 'another hash') })
     const after = newEvent({ callId: 'a' })
     const events = [before, clash, after]
     const deliveries = events.map((event) => newDelivery(webhook, event))
-    const result = await fixture.acceptOne(acceptanceOf(events, deliveries))
-    assert.ok(result.kind === 'refused')
-    assert.deepEqual([result.error.code, result.error.field], ['Conflict', 'events[1].idempotencyKey'])
+    assertRefused(
+      await fixture.acceptOne(acceptanceOf(events, deliveries)),
+      'Conflict',
+      'events[1].idempotencyKey',
+    )
     assert.deepEqual(await fixture.waiting(), [])
-    for (const { id } of deliveries)
-      assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)
+    for (const { id } of deliveries) assert.equal(await fixture.delivery(id), undefined)
     assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 1)
-    const [retried] = await fixture.acceptEvents(newEvent(withKey('key before', 'yet another', until)))
+    const [retried] = await fixture.acceptEvents(newEvent(withKey(fixture, 'key before', 'yet another')))
     assert.equal(retried?.duplicate, false)
   })
 
   rule('a key can be reused when its window has ended, pruned or not', async (fixture) => {
     const until = fixture.now() + 1_000
-    await fixture.acceptEvents(newEvent(withKey('key', 'hash', until)))
+    await fixture.acceptEvents(newEvent(withKey(fixture, 'key', 'hash', until)))
     await fixture.advance(999)
-    const [within] = await fixture.acceptEvents(newEvent(withKey('key', 'hash', until)))
+    const [within] = await fixture.acceptEvents(newEvent(withKey(fixture, 'key', 'hash', until)))
     assert.equal(within?.duplicate, true)
     await fixture.advance(1)
-    const again = newEvent(withKey('key', 'another hash', fixture.now() + 1_000))
+    const again = newEvent(withKey(fixture, 'key', 'another hash', fixture.now() + 1_000))
     const [after] = await fixture.acceptEvents(again)
     assert.deepEqual(after, { id: again.id, sequence: 1, duplicate: false })
-    const [duplicate] = await fixture.acceptEvents(newEvent(withKey('key', 'another hash', fixture.now())))
+    const [duplicate] = await fixture.acceptEvents(
+      newEvent(withKey(fixture, 'key', 'another hash', fixture.now())),
+    )
     assert.deepEqual(duplicate, { id: again.id, sequence: 1, duplicate: true })
   })
 }

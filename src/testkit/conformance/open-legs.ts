@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { OpenLeg } from '../../legs/open-leg-store.js'
-import type { DefineRule, Fixture } from './fixture.js'
+import { type DefineRule, type Fixture, readPages } from './fixture.js'
 
 /** Not in the order of their ids, and with every kind of character that a state may contain. */
 const newLeg = (callId: string, overrides: Partial<OpenLeg> = {}): OpenLeg => ({
@@ -10,17 +10,9 @@ const newLeg = (callId: string, overrides: Partial<OpenLeg> = {}): OpenLeg => ({
   ...overrides,
 })
 
-/** Lists all legs of a source in pages of two. */
-async function listAll({ store }: Fixture, source = 'switch'): Promise<OpenLeg[]> {
-  const all: OpenLeg[] = []
-  for (;;) {
-    const page = await store.openLegs.list(source, all.at(-1)?.callId, 2)
-    assert.ok(page.length <= 2, 'a page has at most `limit` legs')
-    if (page.length === 0) return all
-    all.push(...page)
-    assert.ok(all.length < 100, 'the pages end')
-  }
-}
+/** Lists all legs of a source. */
+const listAll = ({ store }: Fixture, source = 'switch') =>
+  readPages<OpenLeg>((last, limit) => store.openLegs.list(source, last?.callId, limit))
 
 const idsOfLegs = (legs: readonly OpenLeg[]) => legs.map(({ callId }) => callId).toSorted()
 

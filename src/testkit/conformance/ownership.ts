@@ -11,9 +11,9 @@ const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard)
 /** Rules of leases that hold for every store. */
 export function ownershipRules(rule: DefineRule): void {
   rule('a single node owns every shard, and further calls change nothing', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
+    const [, delivery] = await fixture.webhookWith(1)
     const { fence, node } = fixture.node.lease
+    assert.ok(Number.isInteger(node) && node >= 0 && node < MAX_NODES, 'it fits into positions')
     for (const lease of [await fixture.node.own(), await fixture.node.renew(), await fixture.node.own()]) {
       assert.equal(lease.owner, fixture.node.owner)
       assert.deepEqual([lease.fence, lease.node], [fence, node])
@@ -22,7 +22,7 @@ export function ownershipRules(rule: DefineRule): void {
       assert.ok(lease.aliveUntilMs > fixture.now())
       assert.equal(lease.pendingElsewhere, 0)
     }
-    await fixture.settle(delivery!, 'delivered')
+    await fixture.settle(delivery, 'delivered')
   })
 
   rule('a node that owns shards is listed until it releases them', async (fixture) => {
@@ -34,17 +34,11 @@ export function ownershipRules(rule: DefineRule): void {
     assert.deepEqual(await fixture.store.deliveries.nodes(), [])
   })
 
-  rule('a node has a number that fits into its positions', async (fixture) => {
-    const { node } = fixture.node.lease
-    assert.ok(Number.isInteger(node) && node >= 0 && node < MAX_NODES)
-  })
-
   rule('no row has a position above that of a later lease', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [last] = await fixture.acceptMany(webhook, 3)
-    assert.ok((await fixture.node.own()).position >= last!.position)
+    const [webhook, last] = await fixture.webhookWith(3)
+    assert.ok((await fixture.node.own()).position >= last.position)
     // The clock of the node that accepted it was ahead.
-    const far = last!.position + 2 ** 30
+    const far = last.position + 2 ** 30
     const event = newEvent()
     const ahead = acceptanceAt(far, event, [webhook])
     await fixture.acceptOne(ahead)
@@ -77,34 +71,29 @@ export function ownershipRules(rule: DefineRule): void {
     assert.ok(storeMs <= delivery.dueMs! + LATE_MS)
   })
 
-  rule(
-    'store time goes on with the clock, and so does the time of day where the store states it',
-    async (fixture) => {
-      const before = await fixture.node.own()
-      await fixture.advance(5_000)
-      const later = await fixture.node.renew()
-      assert.ok(Math.abs(later.storeMs - before.storeMs - 5_000) <= LATE_MS)
-      if (before.clockMs === undefined) assert.equal(later.clockMs, undefined)
-      else assert.ok(Math.abs(later.clockMs! - before.clockMs - 5_000) <= LATE_MS)
-    },
-  )
+  rule('store time goes on with the clock, and so does a stated time of day', async (fixture) => {
+    const before = await fixture.node.own()
+    await fixture.advance(5_000)
+    const later = await fixture.node.renew()
+    assert.ok(Math.abs(later.storeMs - before.storeMs - 5_000) <= LATE_MS)
+    if (before.clockMs === undefined) assert.equal(later.clockMs, undefined)
+    else assert.ok(Math.abs(later.clockMs! - before.clockMs - 5_000) <= LATE_MS)
+  })
 
   rule('a node that released owns nothing, and its groups write nothing', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [first, second] = await fixture.acceptMany(webhook, 2)
-    const group = fixture.node.group({ ended: [fixture.settlement(first!, 'delivered')] })
+    const [webhook, first, second] = await fixture.webhookWith(2)
+    const group = fixture.node.group({ ended: [fixture.settlement(first, 'delivered')] })
     await fixture.store.deliveries.release(fixture.node.owner)
     assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
     const next = await fixture.join('node-2')
     assert.deepEqual(next.lease.shards, ALL_SHARDS)
-    assert.deepEqual(keysOf(next.loaded.rows), keysOf([first!, second!]))
+    assert.deepEqual(keysOf(next.loaded.rows), keysOf([first, second!]))
     assert.deepEqual(next.loaded.interrupted, [])
-    assert.equal(await fixture.state(webhook, first!.id), 'waiting')
+    assert.equal(await fixture.state(webhook, first.id), 'waiting')
   })
 
   rule('a node that released may own again, with a higher fence', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
+    const [, delivery] = await fixture.webhookWith(1)
     const group = fixture.node.group()
     const { fence } = fixture.node.lease
     await fixture.store.deliveries.release(fixture.node.owner)
@@ -113,48 +102,39 @@ export function ownershipRules(rule: DefineRule): void {
     assert.deepEqual(lease.shards, ALL_SHARDS)
     const { version } = await fixture.node.load().then(() => fixture.node)
     assert.deepEqual(await fixture.store.deliveries.commit({ ...group, version }), { kind: 'fenced' })
-    await fixture.settle(delivery!, 'delivered')
+    await fixture.settle(delivery, 'delivered')
   })
 
-  rule(
-    'what is edited, erased or accepted between two owners is in the load of the next one',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const [kept] = await fixture.accept(webhook, { callId: 'kept' })
-      await fixture.accept(webhook, { callId: 'gone' })
-      await fixture.store.deliveries.release(fixture.node.owner)
-      const disabled = await fixture.disable(webhook)
-      while ((await fixture.store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 9)) > 0) {}
-      const { acceptance, deliveries } = fixture.prepare(disabled)
-      const result = await fixture.node.tryCommit({ lease: undefined, accepted: [acceptance] })
-      assert.ok(result.kind === 'committed' && result.accepted[0]?.kind === 'accepted')
-      const next = await fixture.join('node-2')
-      assert.deepEqual(keysOf(next.loaded.rows), keysOf([kept!, ...deliveries]))
-      assert.deepEqual(next.loaded.webhooks.get(webhook.id), disabled)
-      const { notStarted } = await next.start(kept!, ...deliveries)
-      assert.deepEqual(notStarted, [0])
-    },
-  )
+  rule('the next owner loads what was edited, erased or accepted before it came', async (fixture) => {
+    const [webhook, kept] = await fixture.webhookWith(1, { callId: 'kept' })
+    await fixture.accept(webhook, { callId: 'gone' })
+    await fixture.store.deliveries.release(fixture.node.owner)
+    const disabled = await fixture.disable(webhook)
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
+    const { acceptance, deliveries } = fixture.prepare(disabled)
+    const result = await fixture.node.tryCommit({ lease: undefined, accepted: [acceptance] })
+    assert.ok(result.kind === 'committed' && result.accepted[0]?.kind === 'accepted')
+    const next = await fixture.join('node-2')
+    assert.deepEqual(keysOf(next.loaded.rows), keysOf([kept, ...deliveries]))
+    assert.deepEqual(next.loaded.webhooks.get(webhook.id), disabled)
+    const { notStarted } = await next.start(kept, ...deliveries)
+    assert.deepEqual(notStarted, [0])
+  })
 
-  rule(
-    'the next owner settles what it loaded, and late groups of the former one write nothing',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const [first] = await fixture.accept(webhook, { callId: 'call' })
-      await fixture.accept(webhook, { callId: 'call' })
-      await fixture.node.start(first!)
-      const late = fixture.node.group({ ended: [fixture.settlement(first!, 'delivered')] })
-      const next = await fixture.takeOver()
-      const [interrupted] = next.loaded.interrupted
-      assert.deepEqual(keyOf(interrupted!), keyOf(first!))
-      await next.retry(first!, { dueMs: fixture.now(), interruptions: 1, reason: 'interrupted' })
-      assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
-      const stored = await fixture.store.deliveries.delivery('account', first!.id)
-      assert.deepEqual([stored?.state, stored?.attempts, stored?.interruptions], ['waiting', 1, 1])
-      const query = { accountId: 'account', deliveryId: first!.id, limit: 9 }
-      assert.equal((await fixture.store.deliveries.attempts(query)).length, 1)
-    },
-  )
+  rule('the next owner settles what it loaded, and late groups of the former do not', async (fixture) => {
+    const [webhook, first] = await fixture.webhookWith(1, { callId: 'call' })
+    await fixture.accept(webhook, { callId: 'call' })
+    await fixture.node.start(first)
+    const late = fixture.node.group({ ended: [fixture.settlement(first, 'delivered')] })
+    const next = await fixture.takeOver()
+    const [interrupted] = next.loaded.interrupted
+    assert.deepEqual(keyOf(interrupted!), keyOf(first))
+    await next.retry(first, { dueMs: fixture.now(), interruptions: 1, reason: 'interrupted' })
+    assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
+    const stored = await fixture.delivery(first.id)
+    assert.deepEqual([stored?.state, stored?.attempts, stored?.interruptions], ['waiting', 1, 1])
+    assert.equal((await fixture.attempts({ deliveryId: first.id })).length, 1)
+  })
 }
 
 /** Rules of stores that are not shared between nodes. */
@@ -168,25 +148,21 @@ export function singleNodeRules(rule: DefineRule): void {
     assert.equal((await fixture.waiting(webhook)).length, 1)
   })
 
-  rule(
-    'a new owner takes all shards at once, as after a crash, and the former owner is fenced',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const [delivery] = await fixture.accept(webhook)
-      const { deliveries } = fixture.store
-      const { lease, version } = fixture.node
-      const group = fixture.node.group({ ended: [fixture.settlement(delivery!, 'delivered')] })
-      const taken = await deliveries.own('node-2', LEASE_MS)
-      assert.deepEqual(taken.shards, ALL_SHARDS)
-      assert.notEqual(taken.fence, lease.fence)
-      assert.deepEqual(await deliveries.commit(group), { kind: 'fenced' })
-      assert.equal(await deliveries.load(lease, lease.shards), undefined)
-      assert.equal(await deliveries.poll(lease), undefined)
-      assert.equal(await deliveries.changes(lease, version), undefined)
-      assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
-      assert.deepEqual((await deliveries.renew(lease.owner, LEASE_MS)).shards, [])
-      const { shards, fence } = await deliveries.renew('node-2', LEASE_MS)
-      assert.deepEqual([shards, fence], [ALL_SHARDS, taken.fence])
-    },
-  )
+  rule('a new owner takes all shards at once, and the former owner is fenced', async (fixture) => {
+    const [webhook, delivery] = await fixture.webhookWith(1)
+    const { deliveries } = fixture.store
+    const { lease, version } = fixture.node
+    const group = fixture.node.group({ ended: [fixture.settlement(delivery, 'delivered')] })
+    const taken = await deliveries.own('node-2', LEASE_MS)
+    assert.deepEqual(taken.shards, ALL_SHARDS)
+    assert.notEqual(taken.fence, lease.fence)
+    assert.deepEqual(await deliveries.commit(group), { kind: 'fenced' })
+    assert.equal(await deliveries.load(lease, lease.shards), undefined)
+    assert.equal(await deliveries.poll(lease), undefined)
+    assert.equal(await deliveries.changes(lease, version), undefined)
+    assert.equal(await fixture.state(webhook, delivery.id), 'waiting')
+    assert.deepEqual((await deliveries.renew(lease.owner, LEASE_MS)).shards, [])
+    const { shards, fence } = await deliveries.renew('node-2', LEASE_MS)
+    assert.deepEqual([shards, fence], [ALL_SHARDS, taken.fence])
+  })
 }

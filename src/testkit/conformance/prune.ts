@@ -3,7 +3,7 @@ import type { NewEvent } from '../../delivery/delivery-store.js'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
-import { acceptanceOf } from './node.js'
+import { acceptanceOf, assertRefused } from './node.js'
 import { ended, replay } from './replays.js'
 import { newEvent, newReplay } from './sample-data.js'
 import { withoutRecord } from './settle.js'
@@ -36,19 +36,10 @@ async function acceptAndDeliver(
 }
 
 const attemptsOf = async (fixture: Fixture, webhook: Webhook) =>
-  (await fixture.store.deliveries.attempts({ accountId: 'account', webhookId: webhook.id, limit: 99 })).map(
-    (row) => row.deliveryId,
-  )
+  (await fixture.attempts({ webhookId: webhook.id })).map((row) => row.deliveryId)
 
 /** Rules of `prune`. */
 export function pruneRules(rule: DefineRule): void {
-  rule('prune removes nothing that is within the limits', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const made = await acceptAndDeliver(fixture, webhook, 2)
-    assert.equal(await prune(fixture, {}), 0)
-    assert.deepEqual(await attemptsOf(fixture, webhook), [...made].reverse())
-  })
-
   rule('of what was delivered, the newest attempts up to attemptsPerWebhook are kept', async (fixture) => {
     const N = 3
     const made = new Map<Webhook, string[]>()
@@ -107,28 +98,23 @@ export function pruneRules(rule: DefineRule): void {
     assert.deepEqual(await attemptsOf(fixture, webhook), kept.toReversed())
     await pruneAll(fixture, { attemptsPerWebhook: 0 })
     assert.deepEqual(await attemptsOf(fixture, webhook), kept.slice(0, -2).reverse())
-    const original = await fixture.store.deliveries.delivery('account', lost.delivery.id)
+    const original = await fixture.delivery(lost.delivery.id)
     assert.deepEqual([original?.replays?.lastId, original?.replays?.hasRecovered], [copies[2], true])
   })
 
-  rule(
-    'prune by number removes whole deliveries, in the order in which they were accepted',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const [old] = await fixture.accept(webhook)
-      const retried = await fixture.retry(old!)
-      const [next, last] = await acceptAndDeliver(fixture, webhook, 2)
-      await fixture.settle(retried, 'delivered')
-      await pruneAll(fixture, { attemptsPerWebhook: 4 })
-      assert.deepEqual(await attemptsOf(fixture, webhook), [old!.id, last, next, old!.id])
-      await pruneAll(fixture, { attemptsPerWebhook: 3 })
-      const states = await Promise.all([old!.id, next!, last!].map((id) => fixture.state(webhook, id)))
-      assert.deepEqual(states, [undefined, 'delivered', 'delivered'])
-      assert.deepEqual(await attemptsOf(fixture, webhook), [last, next])
-      const ofOld = { accountId: 'account', deliveryId: old!.id, limit: 9 }
-      assert.deepEqual(await fixture.store.deliveries.attempts(ofOld), [])
-    },
-  )
+  rule('prune by number removes whole deliveries, in the order of acceptance', async (fixture) => {
+    const [webhook, old] = await fixture.webhookWith(1)
+    const retried = await fixture.retry(old)
+    const [next, last] = await acceptAndDeliver(fixture, webhook, 2)
+    await fixture.settle(retried, 'delivered')
+    await pruneAll(fixture, { attemptsPerWebhook: 4 })
+    assert.deepEqual(await attemptsOf(fixture, webhook), [old.id, last, next, old.id])
+    await pruneAll(fixture, { attemptsPerWebhook: 3 })
+    const states = await Promise.all([old.id, next!, last!].map((id) => fixture.state(webhook, id)))
+    assert.deepEqual(states, [undefined, 'delivered', 'delivered'])
+    assert.deepEqual(await attemptsOf(fixture, webhook), [last, next])
+    assert.deepEqual(await fixture.attempts({ deliveryId: old.id }), [])
+  })
 
   rule('replays and what was not delivered go after the retention time', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -168,8 +154,7 @@ export function pruneRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     for (const callId of ['a', 'a', 'b']) await acceptAndDeliver(fixture, webhook, 1, { callId })
     await pruneAll(fixture, { attemptsPerWebhook: 2 })
-    const ofCall = async (callId: string) =>
-      (await fixture.store.deliveries.attempts({ accountId: 'account', callIds: [callId], limit: 9 })).length
+    const ofCall = async (callId: string) => (await fixture.attempts({ callIds: [callId] })).length
     assert.deepEqual([await ofCall('a'), await ofCall('b')], [1, 1])
   })
 
@@ -181,44 +166,35 @@ export function pruneRules(rule: DefineRule): void {
     const recent = await acceptAndDeliver(fixture, webhook, 2)
     await pruneAll(fixture, { beforeMs })
     assert.deepEqual(await attemptsOf(fixture, webhook), [...recent].reverse())
-    for (const id of old) assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)
+    for (const id of old) assert.equal(await fixture.delivery(id), undefined)
     for (const id of recent) assert.equal(await fixture.state(webhook, id), 'delivered')
-    const rows = await fixture.store.deliveries.deliveries({
-      accountId: 'account',
-      webhookId: webhook.id,
-      limit: 9,
-    })
+    const rows = await fixture.deliveriesOf(webhook)
     assert.deepEqual(idsOf(rows), [...recent].reverse())
   })
 
-  rule(
-    'an event stays while a delivery of it is stored, and goes some time after the last one',
-    async (fixture) => {
-      const [fast, slow] = [await fixture.webhook(), await fixture.webhook()]
-      const { acceptance, deliveries } = fixture.prepare([fast, slow])
-      const [event] = acceptance.events
-      await fixture.acceptOne(acceptance)
-      await fixture.settle(deliveries[0]!, 'delivered')
-      await fixture.advance(2 * DAY_MS)
-      await fixture.node.own()
-      await fixture.node.load()
-      await pruneAll(fixture, { beforeMs: fixture.now() })
-      const copy = newReplay(slow, event!, deliveries[1]!)
-      assert.equal((await fixture.acceptOne(acceptanceOf([], [copy]))).kind, 'accepted')
-      for (const waiting of await fixture.waiting()) {
-        assert.match(waiting.body, /"sequence":1/)
-        await fixture.settle(waiting, 'delivered')
-      }
-      await fixture.advance(2 * DAY_MS)
-      await fixture.node.own()
-      await fixture.node.load()
-      await pruneAll(fixture, { beforeMs: fixture.now() })
-      const again = newReplay(slow, event!, deliveries[1]!)
-      const result = await fixture.acceptOne(acceptanceOf([], [again]))
-      assert.ok(result.kind === 'refused')
-      assert.equal(result.error.code, 'NotFound')
-    },
-  )
+  rule('an event stays while a delivery of it is stored, and goes some time later', async (fixture) => {
+    const [fast, slow] = [await fixture.webhook(), await fixture.webhook()]
+    const { acceptance, deliveries } = fixture.prepare([fast, slow])
+    const [event] = acceptance.events
+    await fixture.acceptOne(acceptance)
+    await fixture.settle(deliveries[0]!, 'delivered')
+    await fixture.advance(2 * DAY_MS)
+    await fixture.node.own()
+    await fixture.node.load()
+    await pruneAll(fixture, { beforeMs: fixture.now() })
+    const copy = newReplay(slow, event!, deliveries[1]!)
+    assert.equal((await fixture.acceptOne(acceptanceOf([], [copy]))).kind, 'accepted')
+    for (const waiting of await fixture.waiting()) {
+      assert.match(waiting.body, /"sequence":1/)
+      await fixture.settle(waiting, 'delivered')
+    }
+    await fixture.advance(2 * DAY_MS)
+    await fixture.node.own()
+    await fixture.node.load()
+    await pruneAll(fixture, { beforeMs: fixture.now() })
+    const again = newReplay(slow, event!, deliveries[1]!)
+    assertRefused(await fixture.acceptOne(acceptanceOf([], [again])), 'NotFound')
+  })
 
   rule('prune does not restart the numbers of a call', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -230,8 +206,7 @@ export function pruneRules(rule: DefineRule): void {
   })
 
   rule('waiting deliveries are never removed, regardless of age', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [first] = await fixture.accept(webhook, { callId: 'a' })
+    const [webhook, first] = await fixture.webhookWith(1, { callId: 'a' })
     const [second] = await fixture.accept(webhook, { callId: 'a' })
     const [third] = await fixture.accept(webhook, { callId: 'b' })
     const retried = await fixture.retry(third!)
@@ -240,7 +215,7 @@ export function pruneRules(rule: DefineRule): void {
     await pruneAll(fixture, { beforeMs: fixture.now(), attemptsPerWebhook: 0 })
     assert.deepEqual(await attemptsOf(fixture, webhook), [retried.id], 'nor are their attempts')
     const waiting = await fixture.waiting(webhook)
-    assert.deepEqual(idsOf(waiting), idsOf([first!, second!, retried]))
+    assert.deepEqual(idsOf(waiting), idsOf([first, second!, retried]))
     for (const { body } of waiting) assert.match(body, /sequence/)
     for (const delivery of waiting) await fixture.settle(delivery, 'delivered')
   })

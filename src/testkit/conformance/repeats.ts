@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Group } from '../../delivery/queue-store.js'
-import type { DefineRule, Fixture } from './fixture.js'
-import { acceptanceOf, keysOf, startOf } from './node.js'
-import { newDelivery, newEvent } from './sample-data.js'
+import { type DefineRule, type Fixture, valuesOf } from './fixture.js'
+import { acceptanceOf, assertRefused, keysOf, startOf } from './node.js'
+import { DISABLING, newDelivery, newEvent } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
 /** Commits a group, and again as a node does that has no answer. Returns both results. */
@@ -14,8 +14,6 @@ async function commitTwice(fixture: Fixture, parts: Partial<Group>) {
   assert.ok(again.kind === 'committed')
   return [first, again] as const
 }
-
-const attemptsOf = (fixture: Fixture) => fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
 
 /** Rules of groups that are committed again because their outcome is unknown. */
 export function repeatRules(rule: DefineRule): void {
@@ -79,19 +77,17 @@ export function repeatRules(rule: DefineRule): void {
       acceptance.deliveries.map((delivery) => ({ ...delivery })),
     )
     const { accepted } = await fixture.node.commit({ accepted: [larger], isRepeat: true })
-    assert.ok(accepted[0]?.kind === 'refused')
-    assert.deepEqual([accepted[0].error.code, accepted[0].error.field], ['Conflict', 'id'])
+    assertRefused(accepted[0], 'Conflict', 'id')
     assert.deepEqual(keysOf((await fixture.node.load()).rows), keysOf(deliveries))
     assert.deepEqual(await fixture.store.deliveries.legs('account', 'call'), [])
   })
 
   rule('repeated: what was not stored the first time is stored now', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
+    const [webhook, delivery] = await fixture.webhookWith(1)
     const { acceptance, deliveries } = fixture.prepare(webhook)
     const result = await fixture.node.commit({
       accepted: [acceptance],
-      ended: [fixture.settlement(delivery!, 'delivered')],
+      ended: [fixture.settlement(delivery, 'delivered')],
       starting: { key: 1, deliveries: deliveries.map(startOf) },
       isRepeat: true,
     })
@@ -100,27 +96,23 @@ export function repeatRules(rule: DefineRule): void {
       ['accepted', [{ kind: 'settled' }], []],
     )
     assert.deepEqual(keysOf((await fixture.node.load()).rows), keysOf(deliveries))
-    assert.equal((await attemptsOf(fixture)).length, 1)
+    assert.equal((await fixture.attempts()).length, 1)
     assert.deepEqual((await fixture.takeOver()).loaded.interrupted, deliveries.map(startOf))
   })
 
   rule('repeated: settlements whose effect is stored are settled, and recorded once', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [ends, waits, slim, unsent] = await fixture.acceptMany(webhook, 4)
+    const [webhook, ends, waits, slim, unsent] = await fixture.webhookWith(4)
     const retry = fixture.settlement(waits!, 'waiting')
     const [, again] = await commitTwice(fixture, {
       ended: [
-        fixture.settlement(ends!, 'delivered'),
+        fixture.settlement(ends, 'delivered'),
         retry,
         withoutRecord(fixture.settlement(slim!, 'delivered')),
         fixture.settlement(unsent!, 'cancelled'),
       ],
     })
-    assert.deepEqual(
-      again.ended.map(({ kind }) => kind),
-      Array(4).fill('settled'),
-    )
-    assert.equal((await attemptsOf(fixture)).length, 3)
+    assert.deepEqual(valuesOf(again.ended, 'kind'), Array(4).fill('settled'))
+    assert.equal((await fixture.attempts()).length, 3)
     const [row, ...others] = (await fixture.node.load()).rows
     assert.deepEqual([row?.position, row?.attempts, row?.dueMs], [waits!.position, 1, retry.next.dueMs])
     assert.deepEqual(others, [])
@@ -131,23 +123,18 @@ export function repeatRules(rule: DefineRule): void {
   })
 
   rule('repeated: settlements that were fenced are fenced again', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery, other] = await fixture.acceptMany(webhook, 2)
-    await fixture.settle(delivery!, 'exhausted')
-    const late = fixture.settlement({ ...delivery!, attempts: 1 }, 'delivered')
+    const [, delivery, other] = await fixture.webhookWith(2)
+    await fixture.settle(delivery, 'exhausted')
+    const late = fixture.settlement({ ...delivery, attempts: 1 }, 'delivered')
     const early = fixture.settlement({ ...other!, attempts: 1 }, 'delivered')
     const [, again] = await commitTwice(fixture, { ended: [late, early] })
-    assert.deepEqual(
-      again.ended.map(({ kind }) => kind),
-      ['fenced', 'fenced'],
-    )
-    assert.equal((await attemptsOf(fixture)).length, 1)
+    assert.deepEqual(valuesOf(again.ended, 'kind'), ['fenced', 'fenced'])
+    assert.equal((await fixture.attempts()).length, 1)
   })
 
   rule('repeated after another node took over: its settlements stand', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [settled, taken] = await fixture.acceptMany(webhook, 2)
-    const first = fixture.settlement(settled!, 'delivered')
+    const [webhook, settled, taken] = await fixture.webhookWith(2)
+    const first = fixture.settlement(settled, 'delivered')
     await fixture.node.commit({ ended: [first] })
     const late = fixture.settlement(taken!, 'exhausted')
     const next = await fixture.takeOver()
@@ -155,20 +142,20 @@ export function repeatRules(rule: DefineRule): void {
     const { ended } = await next.commit({ ended: [first, late], isRepeat: true })
     assert.deepEqual(ended, [{ kind: 'settled' }, { kind: 'fenced' }])
     assert.equal(await fixture.state(webhook, taken!.id), 'delivered')
-    assert.equal((await attemptsOf(fixture)).length, 2)
+    assert.equal((await fixture.attempts()).length, 2)
   })
 
   rule('repeated: a webhook is disabled once', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
-    const endpoint = { epoch: 1, disable: { reason: 'gone', atMs: 1 } }
-    const group = fixture.node.group({ ended: [fixture.settlement(delivery!, 'exhausted', { endpoint })] })
+    const [webhook, delivery] = await fixture.webhookWith(1)
+    const group = fixture.node.group({
+      ended: [fixture.settlement(delivery, 'exhausted', { endpoint: DISABLING })],
+    })
     const first = await fixture.node.tryCommit(group)
     assert.ok(first.kind === 'committed')
     await fixture.node.commit({ ended: group.ended, isRepeat: true })
     const stored = await fixture.store.webhooks.read('account', webhook.id)
     assert.deepEqual([stored?.revision, stored?.epoch], [2, 2])
-    assert.equal((await attemptsOf(fixture)).length, 1)
+    assert.equal((await fixture.attempts()).length, 1)
   })
 
   rule('repeated: starts are stored once, and forgotten with their key', async (fixture) => {
@@ -202,9 +189,8 @@ export function repeatRules(rule: DefineRule): void {
   })
 
   rule('repeated: finished starts stay forgotten', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
-    const { key } = await fixture.node.start(delivery!)
+    const [, delivery] = await fixture.webhookWith(1)
+    const { key } = await fixture.node.start(delivery)
     await commitTwice(fixture, { finished: [key] })
     assert.deepEqual((await fixture.takeOver()).loaded.interrupted, [])
   })
@@ -232,6 +218,6 @@ export function repeatRules(rule: DefineRule): void {
     assert.deepEqual(started.notStarted, [0])
     assert.deepEqual(keysOf((await next.load()).rows), keysOf(waiting.deliveries))
     assert.equal(await fixture.state(webhook, ended.deliveries[0]!.id), 'delivered')
-    assert.equal((await attemptsOf(fixture)).length, 1)
+    assert.equal((await fixture.attempts()).length, 1)
   })
 }

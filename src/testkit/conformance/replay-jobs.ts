@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { StoredReplay } from '../../delivery/replay-store.js'
-import type { DefineRule, Fixture } from './fixture.js'
-import { idsOf } from './fixture.js'
+import { type DefineRule, type Fixture, idsOf, readPages } from './fixture.js'
 import { freshEventId, newReplayJob, WALL_MS } from './sample-data.js'
 
 async function create({ store }: Fixture, ...jobs: Partial<StoredReplay>[]): Promise<StoredReplay[]> {
@@ -17,22 +16,17 @@ const revised = (job: StoredReplay, change: Partial<StoredReplay>): StoredReplay
   ...change,
 })
 
-/** The ids of a list, read in pages of two. */
-async function listAll({ store }: Fixture, accountId?: string): Promise<string[]> {
-  const all: StoredReplay[] = []
-  for (;;) {
-    const last = all.at(-1)
-    const page = await store.replays.list({
-      ...(accountId !== undefined && { accountId }),
-      ...(last && { after: { createdMs: last.createdMs, id: last.id } }),
-      limit: 2,
-    })
-    assert.ok(page.length <= 2, 'a page has at most `limit` jobs')
-    if (page.length === 0) return idsOf(all)
-    all.push(...page)
-    assert.ok(all.length < 100, 'the pages end')
-  }
-}
+/** The ids of a list. */
+const listAll = async ({ store }: Fixture, accountId?: string) =>
+  idsOf(
+    await readPages<StoredReplay>((last, limit) =>
+      store.replays.list({
+        ...(accountId !== undefined && { accountId }),
+        ...(last && { after: last }),
+        limit,
+      }),
+    ),
+  )
 
 /** Rules of replay jobs. */
 export function replayJobRules(rule: DefineRule): void {
@@ -136,28 +130,25 @@ export function replayJobRules(rule: DefineRule): void {
     assert.ok(await replays.read(done!.id))
   })
 
-  rule(
-    'prune removes jobs that ended before a time, up to the limit, and none that has not ended',
-    async (fixture) => {
-      const { replays } = fixture.store
-      const endedAt = (ms: number): Partial<StoredReplay> => ({ state: 'completed', endedMs: WALL_MS + ms })
-      const [, , , kept, running, paused] = await create(
-        fixture,
-        endedAt(1),
-        endedAt(2),
-        { ...endedAt(3), state: 'cancelled' },
-        endedAt(4),
-        {},
-        { state: 'paused' },
-      )
-      const beforeMs = WALL_MS + 4
-      assert.equal(await replays.prune(WALL_MS + 1, 9), 0)
-      assert.equal(await replays.prune(beforeMs, 2), 2)
-      assert.equal(await replays.prune(beforeMs, 2), 1)
-      assert.equal(await replays.prune(beforeMs, 2), 0)
-      assert.deepEqual((await listAll(fixture)).toSorted(), idsOf([kept!, running!, paused!]).toSorted())
-    },
-  )
+  rule('prune removes only jobs that ended before a time, up to the limit', async (fixture) => {
+    const { replays } = fixture.store
+    const endedAt = (ms: number): Partial<StoredReplay> => ({ state: 'completed', endedMs: WALL_MS + ms })
+    const [, , , kept, running, paused] = await create(
+      fixture,
+      endedAt(1),
+      endedAt(2),
+      { ...endedAt(3), state: 'cancelled' },
+      endedAt(4),
+      {},
+      { state: 'paused' },
+    )
+    const beforeMs = WALL_MS + 4
+    assert.equal(await replays.prune(WALL_MS + 1, 9), 0)
+    assert.equal(await replays.prune(beforeMs, 2), 2)
+    assert.equal(await replays.prune(beforeMs, 2), 1)
+    assert.equal(await replays.prune(beforeMs, 2), 0)
+    assert.deepEqual((await listAll(fixture)).toSorted(), idsOf([kept!, running!, paused!]).toSorted())
+  })
 
   rule('erase removes all jobs of an account, up to the limit', async (fixture) => {
     const { replays } = fixture.store

@@ -5,7 +5,7 @@ import type { DeliveryState } from '../../delivery/lifecycle.js'
 import { positionAt } from '../../delivery/positions.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
-import { acceptanceOf, type Queued, queuedOf } from './node.js'
+import { acceptanceOf, assertRefused, type Queued, queuedOf } from './node.js'
 import { freshEventId, newDelivery, newEvent, newReplay } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
@@ -77,7 +77,7 @@ export function replayRules(rule: DefineRule): void {
     const copy = await replay(fixture, { webhook, event, delivery: original! })
     assert.deepEqual(await marksOf(fixture, original!), markOf(copy, true))
     for (const delivery of [twin!, later, copy]) assert.equal(await marksOf(fixture, delivery), undefined)
-    const stored = await fixture.store.deliveries.delivery('account', copy.id)
+    const stored = await fixture.delivery(copy.id)
     assert.deepEqual([stored?.replayOf, stored?.originalPosition], [original!.id, original!.position])
   })
 
@@ -156,9 +156,9 @@ export function replayRules(rule: DefineRule): void {
     const gone = await ended(fixture, webhook, 'exhausted', { callId: 'gone' })
     const kept = await ended(fixture, webhook, 'exhausted', { callId: 'kept' })
     const copies = [await replay(fixture, gone), await replay(fixture, kept)]
-    while ((await fixture.store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 1)) > 0) {}
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
     assert.deepEqual(idsOf(await fixture.waiting(webhook)), [copies[1]!.id])
-    assert.equal(await fixture.store.deliveries.delivery('account', copies[0]!.id), undefined)
+    assert.equal(await fixture.delivery(copies[0]!.id), undefined)
     assert.deepEqual(await marksOf(fixture, kept.delivery), markOf(copies[1]!, true))
   })
 
@@ -238,28 +238,25 @@ export function replayRules(rule: DefineRule): void {
     assert.deepEqual(await marksOf(fixture, delivery), markOf(slim, true))
   })
 
-  rule(
-    'of two replays with one id in a group the first is accepted, whatever is with the second',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const [first, second] = [
-        await ended(fixture, webhook, 'exhausted'),
-        await ended(fixture, webhook, 'exhausted'),
-      ]
-      const copy = newReplay(webhook, first.event, first.delivery)
-      const twin = newReplay(webhook, first.event, first.delivery, { id: copy.id })
-      const other = newReplay(webhook, second.event, second.delivery)
-      const { accepted } = await fixture.node.commit({
-        accepted: [acceptanceOf([], [copy]), acceptanceOf([], [other, twin])],
-      })
-      assert.deepEqual(
-        accepted.map((result) => (result.kind === 'refused' ? result.error.code : result.kind)),
-        ['accepted', 'Conflict'],
-      )
-      assert.deepEqual(idsOf(await fixture.waiting()), [copy.id])
-      assert.equal(await marksOf(fixture, second.delivery), undefined)
-    },
-  )
+  rule('of two replays with one id in a group the first is accepted', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [first, second] = [
+      await ended(fixture, webhook, 'exhausted'),
+      await ended(fixture, webhook, 'exhausted'),
+    ]
+    const copy = newReplay(webhook, first.event, first.delivery)
+    const twin = newReplay(webhook, first.event, first.delivery, { id: copy.id })
+    const other = newReplay(webhook, second.event, second.delivery)
+    const { accepted } = await fixture.node.commit({
+      accepted: [acceptanceOf([], [copy]), acceptanceOf([], [other, twin])],
+    })
+    assert.deepEqual(
+      accepted.map((result) => (result.kind === 'refused' ? result.error.code : result.kind)),
+      ['accepted', 'Conflict'],
+    )
+    assert.deepEqual(idsOf(await fixture.waiting()), [copy.id])
+    assert.equal(await marksOf(fixture, second.delivery), undefined)
+  })
 
   rule('repeated: replays of which only some are stored are refused', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -269,8 +266,7 @@ export function replayRules(rule: DefineRule): void {
       newReplay(webhook, event, delivery, index === 0 ? { id: first.id } : {}),
     )
     const { accepted } = await fixture.node.commit({ accepted: [acceptanceOf([], copies)], isRepeat: true })
-    assert.ok(accepted[0]?.kind === 'refused')
-    assert.equal(accepted[0].error.code, 'Conflict')
+    assertRefused(accepted[0], 'Conflict')
     const whole = acceptanceOf([], [newReplay(webhook, originals[1]!.event, originals[1]!.delivery)])
     for (const isRepeat of [false, true]) {
       const result = await fixture.node.commit({ accepted: [whole], isRepeat })
@@ -279,33 +275,30 @@ export function replayRules(rule: DefineRule): void {
     assert.equal((await fixture.waiting()).length, 2)
   })
 
-  rule(
-    'countReplayable counts what deliveries selects, under any combination of conditions',
-    async (fixture) => {
-      const startMs = fixture.now()
-      const webhooks = await manyEnds(fixture)
-      const rows = new Map<string, readonly StoredDelivery[]>()
-      for (const { accountId, id: webhookId } of webhooks)
-        rows.set(
+  rule('countReplayable counts what deliveries selects, under all conditions', async (fixture) => {
+    const startMs = fixture.now()
+    const webhooks = await manyEnds(fixture)
+    const rows = new Map<string, readonly StoredDelivery[]>()
+    for (const { accountId, id: webhookId } of webhooks)
+      rows.set(
+        webhookId,
+        await fixture.store.deliveries.deliveries({
+          accountId,
           webhookId,
-          await fixture.store.deliveries.deliveries({
-            accountId,
-            webhookId,
-            onlyOriginals: true,
-            limit: 999,
-          }),
-        )
-      const counts = new Set<number>()
-      for (const query of queriesOf(webhooks, startMs)) {
-        const found = query.webhookIds.flatMap((id) => rows.get(id) ?? [])
-        const expected = found.filter((row) => isReplayable(row, query)).length
-        const counted = await fixture.store.deliveries.countReplayable(query)
-        assert.equal(sumOf(counted), expected, JSON.stringify(query))
-        counts.add(expected)
-      }
-      assert.ok(counts.size > 9, 'the conditions select differently')
-    },
-  )
+          onlyOriginals: true,
+          limit: 999,
+        }),
+      )
+    const counts = new Set<number>()
+    for (const query of queriesOf(webhooks, startMs)) {
+      const found = query.webhookIds.flatMap((id) => rows.get(id) ?? [])
+      const expected = found.filter((row) => isReplayable(row, query)).length
+      const counted = await fixture.store.deliveries.countReplayable(query)
+      assert.equal(sumOf(counted), expected, JSON.stringify(query))
+      counts.add(expected)
+    }
+    assert.ok(counts.size > 9, 'the conditions select differently')
+  })
 
   rule('countReplayable counts the deliveries of a thousand webhooks', async (fixture) => {
     const [first, second] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]

@@ -14,6 +14,9 @@ import type { Webhook } from '../../webhooks/webhook.js'
 /** 2025-01-01T00:00:00Z: the wall clock of all sample rows, Unix ms. */
 export const WALL_MS = 1_735_689_600_000
 
+/** The change of an endpoint that disables a webhook of epoch 1. */
+export const DISABLING = { epoch: 1, disable: { reason: 'gone', atMs: WALL_MS } }
+
 let created = 0
 
 /** A unique id. */

@@ -2,17 +2,16 @@ import assert from 'node:assert/strict'
 import { shardOf } from '../../store/shards.js'
 import { type DefineRule, errorCodeOf } from './fixture.js'
 import { acceptanceOf, keyOf, keysOf, startOf, startsOf } from './node.js'
-import { newDelivery, newEvent, WALL_MS } from './sample-data.js'
+import { DISABLING, newDelivery, newEvent, WALL_MS } from './sample-data.js'
 
 /** Rules of starts: what the next owner learns of attempts in flight. */
 export function startRules(rule: DefineRule): void {
   rule('a start changes no delivery', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
-    const before = await fixture.store.deliveries.delivery('account', delivery!.id)
+    const [webhook, delivery] = await fixture.webhookWith(1)
+    const before = await fixture.delivery(delivery.id)
     const { rows } = await fixture.node.load()
-    assert.deepEqual((await fixture.node.start(delivery!)).notStarted, [])
-    assert.deepEqual(await fixture.store.deliveries.delivery('account', delivery!.id), before)
+    assert.deepEqual((await fixture.node.start(delivery)).notStarted, [])
+    assert.deepEqual(await fixture.delivery(delivery.id), before)
     const again = await fixture.node.load()
     assert.deepEqual(again.rows, rows)
     assert.deepEqual(again.interrupted, [], 'the own starts of a node are not interrupted')
@@ -20,40 +19,34 @@ export function startRules(rule: DefineRule): void {
   })
 
   rule('the next owner finds the starts whose outcome was not stored, and no others', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [unknown, waits, ended, released, unsent, retried] = await fixture.acceptMany(webhook, 6)
+    const [, unknown, waits, ended, released, unsent, retried] = await fixture.webhookWith(6)
     const second = await fixture.retry(retried!)
-    await fixture.node.start(unknown!, waits!, ended!, second)
+    await fixture.node.start(unknown, waits!, ended!, second)
     const { key } = await fixture.node.start(released!)
     await fixture.retry(waits!)
     await fixture.settle(ended!, 'delivered')
     await fixture.node.commit({ finished: [key] })
     const next = await fixture.takeOver()
-    assert.deepEqual(next.loaded.interrupted, startsOf([unknown!, second]))
-    assert.deepEqual(keysOf(next.loaded.rows), keysOf([unknown!, waits!, released!, unsent!, second]))
+    assert.deepEqual(next.loaded.interrupted, startsOf([unknown, second]))
+    assert.deepEqual(keysOf(next.loaded.rows), keysOf([unknown, waits!, released!, unsent!, second]))
   })
 
   rule('an attempt that was put back and started again is interrupted once', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [deliveryA, deliveryB] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(deliveryA!, deliveryB!)
-    await fixture.node.start(deliveryA!)
+    const [, deliveryA, deliveryB] = await fixture.webhookWith(2)
+    await fixture.node.start(deliveryA, deliveryB!)
+    await fixture.node.start(deliveryA)
     const second = await fixture.takeOver('node-2')
-    assert.deepEqual(second.loaded.interrupted, startsOf([deliveryA!, deliveryB!]))
-    await second.start(deliveryA!)
-    assert.deepEqual(
-      (await fixture.takeOver('node-3')).loaded.interrupted,
-      startsOf([deliveryA!, deliveryB!]),
-    )
+    assert.deepEqual(second.loaded.interrupted, startsOf([deliveryA, deliveryB!]))
+    await second.start(deliveryA)
+    assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, startsOf([deliveryA, deliveryB!]))
   })
 
   rule('interrupted starts are found until they are settled or the takeover is complete', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [first, second] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(first!, second!)
+    const [, first, second] = await fixture.webhookWith(2)
+    await fixture.node.start(first, second!)
     const next = await fixture.takeOver()
     assert.equal((await next.load()).interrupted.length, 2)
-    await next.retry(first!, { interruptions: 1, reason: 'interrupted' })
+    await next.retry(first, { interruptions: 1, reason: 'interrupted' })
     assert.deepEqual((await next.load()).interrupted, [startOf(second!)])
     await next.store.deliveries.completeTakeover(next.lease, next.lease.shards)
     const { interrupted, rows } = await next.load()
@@ -62,21 +55,19 @@ export function startRules(rule: DefineRule): void {
   })
 
   rule('an owner that dies before its takeover is complete leaves it to the next one', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [deliveryA, deliveryB] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(deliveryA!)
+    const [, deliveryA, deliveryB] = await fixture.webhookWith(2)
+    await fixture.node.start(deliveryA)
     const second = await fixture.takeOver('node-2')
     await second.start(deliveryB!)
     const third = await fixture.takeOver('node-3')
-    assert.deepEqual(third.loaded.interrupted, startsOf([deliveryA!, deliveryB!]))
+    assert.deepEqual(third.loaded.interrupted, startsOf([deliveryA, deliveryB!]))
     await third.store.deliveries.completeTakeover(third.lease, third.lease.shards)
     assert.deepEqual((await fixture.takeOver('node-4')).loaded.interrupted, [])
   })
 
   rule('completing a takeover keeps the own starts of the node', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [deliveryA, deliveryB] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(deliveryA!)
+    const [, deliveryA, deliveryB] = await fixture.webhookWith(2)
+    await fixture.node.start(deliveryA)
     const second = await fixture.takeOver('node-2')
     await second.start(deliveryB!)
     await second.store.deliveries.completeTakeover(second.lease, second.lease.shards)
@@ -99,9 +90,8 @@ export function startRules(rule: DefineRule): void {
   })
 
   rule('finished keys are forgotten, other keys are not', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [deliveryA, deliveryB, deliveryC] = await fixture.acceptMany(webhook, 3)
-    const first = await fixture.node.start(deliveryA!)
+    const [, deliveryA, deliveryB, deliveryC] = await fixture.webhookWith(3)
+    const first = await fixture.node.start(deliveryA)
     await fixture.node.start(deliveryB!)
     await fixture.node.commit({
       starting: { key: 77, deliveries: [startOf(deliveryC!)] },
@@ -112,11 +102,10 @@ export function startRules(rule: DefineRule): void {
   })
 
   rule('a group may start what it accepts, and what its settlements leave waiting', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
+    const [webhook, delivery] = await fixture.webhookWith(1)
     const { acceptance, deliveries } = fixture.prepare(webhook)
-    const settlement = fixture.settlement(delivery!, 'waiting', { next: { dueMs: fixture.now() } })
-    const retried = { ...delivery!, attempts: 1 }
+    const settlement = fixture.settlement(delivery, 'waiting', { next: { dueMs: fixture.now() } })
+    const retried = { ...delivery, attempts: 1 }
     const { notStarted } = await fixture.node.commit({
       accepted: [acceptance],
       ended: [settlement],
@@ -128,8 +117,7 @@ export function startRules(rule: DefineRule): void {
   })
 
   rule('a delivery that was refused, is a duplicate or is gone is not started', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [ended, gone, waiting] = await fixture.acceptMany(webhook, 3)
+    const [webhook, ended, gone, waiting] = await fixture.webhookWith(3)
     await fixture.settle(gone!, 'delivered')
     const until = fixture.now() + 9_000
     const keyed = () =>
@@ -141,7 +129,7 @@ export function startRules(rule: DefineRule): void {
     const { accepted, notStarted } = await fixture.node.commit(
       fixture.node.group({
         accepted: [first.acceptance, duplicate.acceptance, refused],
-        ended: [fixture.settlement(ended!, 'delivered')],
+        ended: [fixture.settlement(ended, 'delivered')],
       }),
     )
     assert.deepEqual(
@@ -155,7 +143,7 @@ export function startRules(rule: DefineRule): void {
         key: 1,
         deliveries: [
           startOf(waiting!),
-          startOf(ended!),
+          startOf(ended),
           startOf(gone!),
           startOf(more[0]!.deliveries[0]!),
           startOf(more[1]!.deliveries[0]!),
@@ -169,40 +157,32 @@ export function startRules(rule: DefineRule): void {
   })
 
   rule('an attempt that is not the next one of its delivery is not started', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
-    const late = { ...startOf(delivery!), attempt: 2 }
+    const [, delivery] = await fixture.webhookWith(1)
+    const late = { ...startOf(delivery), attempt: 2 }
     const { notStarted } = await fixture.node.commit({ starting: { key: 1, deliveries: [late] } })
     assert.deepEqual(notStarted, [0])
-    const retried = await fixture.retry(delivery!)
-    const repeated = await fixture.node.commit({ starting: { key: 2, deliveries: [startOf(delivery!)] } })
+    const retried = await fixture.retry(delivery)
+    const repeated = await fixture.node.commit({ starting: { key: 2, deliveries: [startOf(delivery)] } })
     assert.deepEqual(repeated.notStarted, [0])
     assert.deepEqual((await fixture.node.start(retried)).notStarted, [])
   })
 
-  rule(
-    'a settlement of an older epoch disables nothing, and refuses no start of its group',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const [old] = await fixture.accept(webhook)
-      const disabled = await fixture.disable(webhook)
-      const enabled = { ...disabled, settings: webhook.settings, revision: disabled.revision + 1 }
-      assert.equal(await fixture.store.webhooks.replace(enabled, disabled.revision), true)
-      await fixture.node.applyChanges()
-      const [current] = await fixture.accept(enabled)
-      const endpoint = { epoch: webhook.epoch, disable: { reason: 'gone', atMs: WALL_MS } }
-      const { ended, notStarted } = await fixture.node.commit({
-        ended: [fixture.settlement(old!, 'exhausted', { endpoint })],
-        starting: { key: 1, deliveries: [startOf(current!)] },
-      })
-      assert.deepEqual(ended, [{ kind: 'settled' }])
-      assert.deepEqual(notStarted, [])
-    },
-  )
+  rule('a settlement of an older epoch disables nothing and refuses no start', async (fixture) => {
+    const [webhook, old] = await fixture.webhookWith(1)
+    const enabled = await fixture.enable(await fixture.disable(webhook))
+    await fixture.node.applyChanges()
+    const [current] = await fixture.accept(enabled)
+    const endpoint = { epoch: webhook.epoch, disable: { reason: 'gone', atMs: WALL_MS } }
+    const { ended, notStarted } = await fixture.node.commit({
+      ended: [fixture.settlement(old, 'exhausted', { endpoint })],
+      starting: { key: 1, deliveries: [startOf(current!)] },
+    })
+    assert.deepEqual(ended, [{ kind: 'settled' }])
+    assert.deepEqual(notStarted, [])
+  })
 
   rule('a delivery of an older epoch than its webhook is not started', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
+    const [webhook, delivery] = await fixture.webhookWith(1)
     const healthy = await fixture.webhook()
     const [other] = await fixture.accept(healthy)
     const disabled = await fixture.disable(webhook)
@@ -213,7 +193,7 @@ export function startRules(rule: DefineRule): void {
       accepted: [acceptance, late.acceptance],
       starting: {
         key: 1,
-        deliveries: [delivery!, other!, ...deliveries, ...late.deliveries].map(startOf),
+        deliveries: [delivery, other!, ...deliveries, ...late.deliveries].map(startOf),
       },
     })
     assert.deepEqual(notStarted, [0, 3])
@@ -222,11 +202,9 @@ export function startRules(rule: DefineRule): void {
   })
 
   rule('a group that disables a webhook starts none of its older deliveries', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [failing, waiting] = await fixture.acceptMany(webhook, 2)
-    const endpoint = { epoch: 1, disable: { reason: 'gone', atMs: WALL_MS } }
+    const [, failing, waiting] = await fixture.webhookWith(2)
     const { notStarted, ended } = await fixture.node.commit({
-      ended: [fixture.settlement(failing!, 'exhausted', { endpoint })],
+      ended: [fixture.settlement(failing, 'exhausted', { endpoint: DISABLING })],
       starting: { key: 1, deliveries: [startOf(waiting!)] },
     })
     assert.ok(ended[0]?.kind === 'settled' && ended[0].disabled)
@@ -235,31 +213,28 @@ export function startRules(rule: DefineRule): void {
   })
 
   rule('release forgets the starts of a node', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
-    await fixture.node.start(delivery!)
+    const [, delivery] = await fixture.webhookWith(1)
+    await fixture.node.start(delivery)
     await fixture.store.deliveries.release(fixture.node.owner)
     assert.equal(await errorCodeOf(fixture.store.deliveries.release('stranger')), undefined)
     const next = await fixture.join('node-2')
-    assert.deepEqual([next.loaded.interrupted, next.loaded.rows.map(keyOf)], [[], [keyOf(delivery!)]])
+    assert.deepEqual([next.loaded.interrupted, next.loaded.rows.map(keyOf)], [[], [keyOf(delivery)]])
   })
 
   rule('release leaves the starts of an earlier lease to the next owner', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
-    await fixture.node.start(delivery!)
+    const [, delivery] = await fixture.webhookWith(1)
+    await fixture.node.start(delivery)
     await fixture.takeOver('node-2')
     await fixture.node.own()
     await fixture.store.deliveries.release(fixture.node.owner)
-    assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, [startOf(delivery!)])
+    assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, [startOf(delivery)])
   })
 
   rule('the interrupted starts of erased deliveries are not found', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [erased] = await fixture.accept(webhook, { callId: 'gone' })
+    const [webhook, erased] = await fixture.webhookWith(1, { callId: 'gone' })
     const [kept] = await fixture.accept(webhook, { callId: 'kept' })
-    await fixture.node.start(erased!, kept!)
-    while ((await fixture.store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 9)) > 0) {}
+    await fixture.node.start(erased, kept!)
+    await fixture.erase({ accountId: 'account', callIds: ['gone'] })
     assert.deepEqual((await fixture.takeOver()).loaded.interrupted, [startOf(kept!)])
   })
 }

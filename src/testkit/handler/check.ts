@@ -1,4 +1,5 @@
 /** Compares what a handler answered and processed with what was sent. */
+import { groupBy } from '../../values/group.js'
 import { GONE, type HandlerExchange, isSuccess, type PlannedDelivery } from './deliver.js'
 import type { ScriptedDelivery } from './prepared-delivery.js'
 
@@ -36,12 +37,7 @@ export function checkResponses(
   planned: readonly PlannedDelivery[],
   exchanges: readonly HandlerExchange[],
 ): readonly HandlerProblem[] {
-  const byDelivery = new Map<string, HandlerExchange[]>()
-  for (const exchange of exchanges) {
-    const others = byDelivery.get(exchange.deliveryId)
-    if (others) others.push(exchange)
-    else byDelivery.set(exchange.deliveryId, [exchange])
-  }
+  const byDelivery = groupBy(exchanges, ({ deliveryId }) => deliveryId)
   const exchangesOf = ({ id }: ScriptedDelivery) => byDelivery.get(id) ?? []
 
   return planned.flatMap(({ delivery, defective }) => {
@@ -76,12 +72,7 @@ export function checkProcessed(
   exchanges: readonly HandlerExchange[],
   processed: readonly string[],
 ): readonly HandlerProblem[] {
-  const positions = new Map<string, number[]>()
-  processed.forEach((id, position) => {
-    const others = positions.get(id)
-    if (others) others.push(position)
-    else positions.set(id, [position])
-  })
+  const positions = groupBy(processed.keys(), (position) => processed[position]!)
   const positionsOf = ({ id, eventId }: ScriptedDelivery) => positions.get(id) ?? positions.get(eventId) ?? []
   const accepted = new Set(
     exchanges.filter(({ status }) => isSuccess(status)).map(({ deliveryId }) => deliveryId),

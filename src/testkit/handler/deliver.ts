@@ -1,4 +1,5 @@
 /** Sends planned deliveries to a handler, with hookswitch's order and retries but without its pauses. */
+import { groupBy } from '../../values/group.js'
 import type { SeededRandom } from '../random.js'
 import type { Defect } from './defects.js'
 import type { PreparedDelivery } from './prepared-delivery.js'
@@ -52,13 +53,7 @@ export async function deliverAll(
 ): Promise<readonly HandlerExchange[]> {
   const { maxAttempts, concurrency, order } = limits
   const exchanges: HandlerExchange[] = []
-  const lanes = new Map<string, PlannedDelivery[]>()
-  for (const plan of planned) {
-    const lane = lanes.get(plan.delivery.lane)
-    if (lane) lane.push(plan)
-    else lanes.set(plan.delivery.lane, [plan])
-  }
-  const idleLanes = [...lanes.values()]
+  const idleLanes = [...groupBy(planned, ({ delivery }) => delivery.lane).values()]
   await Promise.all(Array.from({ length: concurrency }, work))
   return exchanges
 

@@ -1,9 +1,8 @@
 /** Options of `scriptedDeliveries` and `deliverTo`, and their validation. */
 import type { Clock, CustomHook, EventOf } from 'hookswitch'
 import type { CheckedEvent } from '../../delivery/event.js'
-import { HookswitchError } from '../../errors.js'
 import { invalidOption, objectWithMethods, type Validator, wholeNumber } from '../../options/validators.js'
-import { aFunction, anArray, aSeed, checkOptions, fraction } from '../check-options.js'
+import { aFunction, anArray, aSeed, badOption, checkOptions, fraction } from '../check-options.js'
 import { DEFECTS, type Defect } from './defects.js'
 import type { WebhookUnderTest } from './webhook-under-test.js'
 
@@ -81,13 +80,7 @@ const VALIDATORS: Readonly<Record<keyof ScriptedDeliveriesOptions, Validator>> =
 export function checkScriptOptions(options: ScriptedDeliveriesOptions): void {
   checkOptions('scriptedDeliveries', options, VALIDATORS)
   if (options.events === undefined || options.calls === undefined) return
-  throw new HookswitchError(
-    'InvalidOption',
-    'scriptedDeliveries: calls must be absent if events is present',
-    {
-      field: 'calls',
-    },
-  )
+  throw badOption('scriptedDeliveries', 'calls', 'must be absent if events is present')
 }
 
 const DELIVER_VALIDATORS: Readonly<Record<keyof DeliverOptions, Validator>> = {

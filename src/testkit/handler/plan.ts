@@ -1,14 +1,16 @@
 /** Decides which deliveries are sent to a handler under test, and what happens to each. */
+
 import type { Account } from '../../accounts/account.js'
 import { type ChannelEvent, type CheckedEvent, checkEvent } from '../../delivery/event.js'
 import { matches } from '../../delivery/match.js'
 import { payloadOf } from '../../delivery/payload.js'
 import { isBodiless } from '../../delivery/request.js'
-import { HookswitchError } from '../../errors.js'
+import type { HookswitchError } from '../../errors.js'
 import { createIdGenerator } from '../../values/ids.js'
 import { type CatalogueEntry, isRegisteredHook } from '../../webhooks/catalogue.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { callGenerator, takeCalls } from '../calls.js'
+import { badOption } from '../check-options.js'
 import type { SeededRandom } from '../random.js'
 import { DEFECTS, type Defect } from './defects.js'
 import type { PlannedDelivery } from './deliver.js'
@@ -54,7 +56,8 @@ export function planDeliveries(
         ? { ...plan, defective: { delivery: prepare(), defect: faults.pick(defects) } }
         : plan
     })
-  if (planned.length === 0) throw badOption('events', 'has no event that matches the webhook')
+  if (planned.length === 0)
+    throw badOption('scriptedDeliveries', 'events', 'has no event that matches the webhook')
   return planned
 }
 
@@ -69,10 +72,14 @@ export function possibleDefects(
 ): readonly Defect[] {
   const isUnsigned = isBodiless(webhook.settings.httpVerb)
   if (isUnsigned && requested?.includes('altered body')) {
-    throw badOption('defects', "has 'altered body', but the query of GET and DELETE is not signed")
+    throw badOption(
+      'scriptedDeliveries',
+      'defects',
+      "has 'altered body', but the query of GET and DELETE is not signed",
+    )
   }
   const defects = requested ?? DEFECTS.filter((defect) => !(isUnsigned && defect === 'altered body'))
-  if (defects.length === 0) throw badOption('defects', 'must not be empty')
+  if (defects.length === 0) throw badOption('scriptedDeliveries', 'defects', 'must not be empty')
   return defects
 }
 
@@ -89,7 +96,11 @@ function eventsFrom(
       return checkEvent(event, nowMs, (hook) => isRegisteredHook(catalogue, hook))
     } catch (thrown) {
       const { message, field } = thrown as HookswitchError
-      throw badOption(`events[${index}]${field === undefined ? '' : `.${field}`}`, `is invalid: ${message}`)
+      throw badOption(
+        'scriptedDeliveries',
+        `events[${index}]${field === undefined ? '' : `.${field}`}`,
+        `is invalid: ${message}`,
+      )
     }
   })
 }
@@ -117,8 +128,4 @@ function accountFor(id: string): Account {
     createdMs: 0,
     modifiedMs: 0,
   }
-}
-
-function badOption(field: string, message: string): HookswitchError {
-  return new HookswitchError('InvalidOption', `scriptedDeliveries: ${field} ${message}`, { field })
 }

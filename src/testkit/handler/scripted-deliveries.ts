@@ -1,7 +1,9 @@
 /** Tests a webhook handler with the requests of whole calls: duplicates, overlapping attempts and invalid requests. */
+
 import { HookswitchError } from '../../errors.js'
 import { catalogueOf } from '../../webhooks/catalogue.js'
 import { formatSigningSecret } from '../../webhooks/signing-secret.js'
+import { badOption } from '../check-options.js'
 import { seededRandom } from '../random.js'
 import { checkProcessed, checkResponses, type HandlerProblem } from './check.js'
 import { buildDefectiveRequest, buildValidRequest, DEFECTS, type Defect } from './defects.js'
@@ -94,12 +96,12 @@ export function scriptedDeliveries(options: ScriptedDeliveriesOptions = {}): Scr
     deliveries: planned.map(({ delivery: { delivery: _, ...visible } }) => visible),
     request({ delivery, attempt = 1, defect } = {}) {
       const chosen = prepared.get((delivery ?? planned[0]!.delivery).id)
-      if (!chosen) throw badOption('delivery', 'must be one of these deliveries')
+      if (!chosen) throw badOption('scriptedDeliveries', 'delivery', 'must be one of these deliveries')
       if (!(Number.isSafeInteger(attempt) && attempt >= 1)) {
-        throw badOption('attempt', 'must be a whole number of at least 1')
+        throw badOption('scriptedDeliveries', 'attempt', 'must be a whole number of at least 1')
       }
       if (defect !== undefined && !DEFECTS.includes(defect))
-        throw badOption('defect', `must be one of ${DEFECTS.join(', ')}`)
+        throw badOption('scriptedDeliveries', 'defect', `must be one of ${DEFECTS.join(', ')}`)
       if (defect !== undefined) possibleDefects([defect], webhook)
       return buildRequest(chosen, attempt, defect)
     },
@@ -124,8 +126,4 @@ function checkIds(stored: unknown): readonly string[] {
   throw new HookswitchError('InvalidInput', 'deliverTo: stored must return an array of ids (strings)', {
     field: 'stored',
   })
-}
-
-function badOption(field: string, message: string): HookswitchError {
-  return new HookswitchError('InvalidOption', `scriptedDeliveries: ${field} ${message}`, { field })
 }

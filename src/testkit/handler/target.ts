@@ -1,5 +1,6 @@
 /** Calls the handler under test: a function, or a server behind `fetch`. */
 import { HookswitchError } from '../../errors.js'
+import { badOption } from '../check-options.js'
 import type { WebhookRequest } from './webhook-request.js'
 
 /** The handler's status, alone or as a field: a `Response` is accepted. */
@@ -59,8 +60,7 @@ export function createSender(
 function callerOf(target: WebhookHandler | FetchTarget): (request: WebhookRequest) => Promise<unknown> {
   if (typeof target === 'function') return async (request) => target(request)
   if (typeof target?.fetch !== 'function') {
-    const message = 'deliverTo: target must be a function or an object with fetch'
-    throw new HookswitchError('InvalidOption', message, { field: 'target' })
+    throw badOption('deliverTo', 'target', 'must be a function or an object with fetch')
   }
   return async ({ method, url, headers, body }) => {
     const isBodiless = method === 'GET' || method === 'DELETE'

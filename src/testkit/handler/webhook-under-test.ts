@@ -3,7 +3,7 @@
 import type { WebhookInput } from 'hookswitch'
 import type { Webhook } from 'hookswitch/store'
 import { buildFixedHeaders, type EndpointSecrets } from '../../delivery/request.js'
-import { HookswitchError, invalidInput } from '../../errors.js'
+import { invalidInput } from '../../errors.js'
 import { type CompiledAddressPolicy, compileAddressPolicy } from '../../values/address-policy.js'
 import { isId } from '../../values/ids.js'
 import { VERSION } from '../../version.js'
@@ -11,6 +11,7 @@ import type { CatalogueEntry } from '../../webhooks/catalogue.js'
 import { checkSettings } from '../../webhooks/settings.js'
 import { parseSigningSecret } from '../../webhooks/signing-secret.js'
 import { newWebhook } from '../../webhooks/webhook.js'
+import { badOption } from '../check-options.js'
 
 /** Settings of the webhook under test, as for `hs.webhooks.create`, all optional. */
 export interface WebhookUnderTest extends Omit<WebhookInput, 'extra'> {
@@ -37,13 +38,18 @@ export function createWebhookUnderTest(
   catalogue: readonly CatalogueEntry[],
 ): { readonly webhook: Webhook; readonly endpointSecrets: EndpointSecrets } {
   const { id = 'webhook', accountId = 'acme', ...given } = options
-  if (!isId(id)) throw badOption('webhook.id', 'must be 1 to 64 of A-Z a-z 0-9 _ -')
-  if (!isId(accountId)) throw badOption('webhook.accountId', 'must be 1 to 64 of A-Z a-z 0-9 _ -')
+  if (!isId(id)) throw badOption('scriptedDeliveries', 'webhook.id', 'must be 1 to 64 of A-Z a-z 0-9 _ -')
+  if (!isId(accountId))
+    throw badOption('scriptedDeliveries', 'webhook.accountId', 'must be 1 to 64 of A-Z a-z 0-9 _ -')
   const input = { name: 'Under test', uri: 'http://localhost/', hook: 'all', ...given }
   const checked = checkSettings(input, { catalogue, addressPolicy: ALLOW_ALL, defaultFormat: 'json' })
   if ('failures' in checked) {
     const { failures } = checked
-    throw badOption(`webhook.${failures[0]?.path}`, `is invalid: ${invalidInput(failures).message}`)
+    throw badOption(
+      'scriptedDeliveries',
+      `webhook.${failures[0]?.path}`,
+      `is invalid: ${invalidInput(failures).message}`,
+    )
   }
   const { customRequestHeaders, ...settings } = checked.settings
   const webhook = newWebhook({ id, accountId }, { settings }, { sealed: '' }, 0)
@@ -59,10 +65,10 @@ export function createWebhookUnderTest(
 function parseKey(secret: string, index: number): Uint8Array {
   const key = typeof secret === 'string' ? parseSigningSecret(secret) : undefined
   if (!key)
-    throw badOption('secret', `must be whsec_ and the base64 of 24 to 64 bytes (number ${index + 1} is not)`)
+    throw badOption(
+      'scriptedDeliveries',
+      'secret',
+      `must be whsec_ and the base64 of 24 to 64 bytes (number ${index + 1} is not)`,
+    )
   return key
-}
-
-function badOption(field: string, message: string): HookswitchError {
-  return new HookswitchError('InvalidOption', `scriptedDeliveries: ${field} ${message}`, { field })
 }

@@ -3,7 +3,7 @@
 import type { PolicyFunction, RetryPolicy } from 'hookswitch'
 import { backoffMs } from '../../delivery/backoff.js'
 import { checkPolicy, type RetryContext } from '../../delivery/policy.js'
-import { HookswitchError } from '../../errors.js'
+import { badOption } from '../check-options.js'
 
 /** A retry policy of the host: a function, or data from `exponential`, `constant` or `schedule`. */
 export type AnyPolicy = PolicyFunction | RetryPolicy
@@ -16,8 +16,7 @@ export type AnyPolicy = PolicyFunction | RetryPolicy
  */
 export function checkAnyPolicy(functionName: string, policy: AnyPolicy): AnyPolicy {
   if (typeof policy === 'function') return policy
-  const invalid = (rule: string) =>
-    new HookswitchError('InvalidOption', `${functionName}: policy ${rule}`, { field: 'policy' })
+  const invalid = (rule: string) => badOption(functionName, 'policy', rule)
   if (typeof policy !== 'object' || policy === null) throw invalid('must be a function or policy data')
   try {
     checkPolicy(policy)

@@ -4,10 +4,9 @@ import type { Observation, TransportFailure } from 'hookswitch/adapter'
 import { outcomeOf } from '../../delivery/outcome.js'
 import { custom } from '../../delivery/policy.js'
 import { nextDelivery, type RetryRules } from '../../delivery/retry.js'
-import { HookswitchError } from '../../errors.js'
 import { invalidOption, type Validator, wholeNumber } from '../../options/validators.js'
 import { MAX_RETRIES } from '../../webhooks/webhook-schema.js'
-import { checkOptions, nonEmptyText } from '../check-options.js'
+import { badOption, checkOptions, nonEmptyText } from '../check-options.js'
 import { type AnyPolicy, checkAnyPolicy } from './retry-policy.js'
 
 /** How an attempt fails: a status, a status with Retry-After, or why there was no response. */
@@ -126,8 +125,7 @@ const DELIVERED = ['status 200', responseWith(200)] as const
 
 /** Validates failures, and converts each to a description and an observation. */
 function toObservations(failures: readonly SimulatedFailure[]): readonly (readonly [string, Observation])[] {
-  const invalid = (field: string, rule: string) =>
-    new HookswitchError('InvalidOption', `simulateRetries: ${field} ${rule}`, { field })
+  const invalid = (field: string, rule: string) => badOption('simulateRetries', field, rule)
   if (!Array.isArray(failures)) throw invalid('failures', 'must be an array')
   return failures.map((failure: SimulatedFailure, index) => {
     const field = `failures[${index}]`

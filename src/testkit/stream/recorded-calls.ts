@@ -3,7 +3,7 @@ import type { ChannelEvent, CustomHook } from 'hookswitch'
 import { type CheckedEvent, checkEvent } from '../../delivery/event.js'
 import { errorCode, HookswitchError } from '../../errors.js'
 import { type CatalogueEntry, catalogueOf, isRegisteredHook } from '../../webhooks/catalogue.js'
-import { anArray, checkOptions } from '../check-options.js'
+import { anArray, badOption, checkOptions } from '../check-options.js'
 import { type ReplayOptions, type ReplayResult, replayCalls } from './replay.js'
 
 /** One event of a recording. */
@@ -79,13 +79,7 @@ export function recordedCalls(
 function linesOf(source: string | Iterable<string>): Iterable<string> {
   if (typeof source === 'string') return source.replace(/^\ufeff/, '').split('\n')
   if (typeof source === 'object' && source !== null && Symbol.iterator in source) return source
-  throw new HookswitchError(
-    'InvalidOption',
-    'recordedCalls: source must be a string or an iterable of lines',
-    {
-      field: 'source',
-    },
-  )
+  throw badOption('recordedCalls', 'source', 'must be a string or an iterable of lines')
 }
 
 function readLine(text: unknown, line: number, catalogue: readonly CatalogueEntry[]): CheckedEvent {
