@@ -1,6 +1,6 @@
 import { ATTEMPT_COLUMNS, type AttemptRow } from '../rows.js'
 import { none, type Statement } from '../statement.js'
-import { DELIVERED, FAILED, OTHERS } from './ended.js'
+import { DELIVERED, FAILED, OF_ALL_WEBHOOKS, OTHERS } from './ended.js'
 
 /** An attempt with the body of its request; null where that is no longer stored. */
 export interface ReadAttemptRow extends AttemptRow {
@@ -57,7 +57,7 @@ export function attemptStatement(
         select * from (${[DELIVERED, OTHERS, FAILED]
           .map(
             (kind) =>
-              `(select * from ${s}.attempt where ${kind} and at_ms <= $4 order by at_ms desc limit ${NEWEST_ATTEMPTS})`,
+              `(select * from ${s}.attempt where ${kind} and ${OF_ALL_WEBHOOKS} and at_ms <= $4 order by at_ms desc limit ${NEWEST_ATTEMPTS})`,
           )
           .join(' union all ')}) kinds order by at_ms desc limit ${NEWEST_ATTEMPTS}
       ) a where ${filters} and ${ofAccount} ${end}

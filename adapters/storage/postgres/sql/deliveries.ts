@@ -7,7 +7,7 @@ import {
   WEBHOOK_ID_COLUMNS,
 } from '../rows.js'
 import type { Statement } from '../statement.js'
-import { ofEachKind, REPLAYED, UNDELIVERED } from './ended.js'
+import { OF_ALL_WEBHOOKS, ofEachKind, REPLAYED, UNDELIVERED } from './ended.js'
 
 /** Number of deliveries in the lane that must end before this one. */
 export interface AheadRow {
@@ -175,7 +175,7 @@ const searchAll = (s: string): Statement => ({
       where replay_of is not null and position < $1 and position >= coalesce((select at from stop), 0)
       union all
       select ${ENDED_COLUMNS} from ${s}.attempt
-      where replay_of is not null and state >= 2 and delivery < $1 and delivery >= coalesce((select at from stop), 0)
+      where replay_of is not null and state >= 2 and ${OF_ALL_WEBHOOKS} and delivery < $1 and delivery >= coalesce((select at from stop), 0)
     ), found as (
       ${withEventAndWebhook(s, 'select * from rows')} where ${MATCHING}
       order by d.position desc fetch first $5 rows with ties

@@ -1,4 +1,5 @@
 import type { Statement } from '../statement.js'
+import { OF_ALL_WEBHOOKS } from './ended.js'
 import { heldKeys, isGone, storeKey } from './session-keys.js'
 
 export interface ShardRow {
@@ -105,7 +106,7 @@ export const leaseStatements = (s: string) =>
       text: `select greatest(
           (select max(position) from ${s}.event),
           (select max(position) from ${s}.waiting where replay_of is not null),
-          (select max(delivery) from ${s}.attempt where replay_of is not null and state >= 2),
+          (select max(delivery) from ${s}.attempt where replay_of is not null and state >= 2 and ${OF_ALL_WEBHOOKS}),
           0
         ) as position`,
     },

@@ -1,5 +1,5 @@
 import type { Statement } from '../statement.js'
-import { DELIVERED, ENDED, FAILED, OTHERS, UNDELIVERED } from './ended.js'
+import { DELIVERED, ENDED, FAILED, OF_ALL_WEBHOOKS, OTHERS, UNDELIVERED } from './ended.js'
 
 /** The bounds of a part; null: there are none. */
 export interface PartRow {
@@ -21,7 +21,7 @@ const neighbours = (s: string, condition: string, order: string) => `select posi
       ${[DELIVERED, OTHERS, FAILED]
         .map(
           (kind) =>
-            `(select position, at_ms from ${s}.attempt where ${kind} and ${condition} order by at_ms ${order} limit ${NEIGHBOURS})`,
+            `(select position, at_ms from ${s}.attempt where ${kind} and ${OF_ALL_WEBHOOKS} and ${condition} order by at_ms ${order} limit ${NEIGHBOURS})`,
         )
         .join(' union all ')}
     ) kinds order by at_ms ${order} limit ${NEIGHBOURS}`

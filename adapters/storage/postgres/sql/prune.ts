@@ -1,5 +1,5 @@
 import { deleting, none, type Statement } from '../statement.js'
-import { DELIVERED, ENDED, FAILED, OTHERS } from './ended.js'
+import { DELIVERED, ENDED, FAILED, OF_ALL_WEBHOOKS, OTHERS } from './ended.js'
 import { storeMs } from './store-clock.js'
 
 /** A webhook with more attempts than the limit, and the highest position to remove; the last one that was checked may have none. */
@@ -104,7 +104,7 @@ const oldest = (s: string, kind: string): Statement => ({
     s,
     `select d.*, row_number() over () as i from (
         select event, webhook_key, delivery, greatest(attempts, 1) as attempts, at_ms from ${s}.attempt
-        where ${kind} and at_ms >= $1 and at_ms < $2 and ended_ms < $2 order by at_ms limit $3 for update skip locked
+        where ${kind} and ${OF_ALL_WEBHOOKS} and at_ms >= $1 and at_ms < $2 and ended_ms < $2 order by at_ms limit $3 for update skip locked
       ) d`,
     '$4',
   ),
@@ -167,7 +167,7 @@ export const pruneStatements = (s: string) =>
       name: 'prune_failed',
       text: `with found as materialized (
           select ctid as location, at_ms, position, webhook_key, delivery from ${s}.attempt
-          where ${FAILED} and (at_ms, position) > ($1, $2) and at_ms < $3 order by at_ms, position limit $5
+          where ${FAILED} and ${OF_ALL_WEBHOOKS} and (at_ms, position) > ($1, $2) and at_ms < $3 order by at_ms, position limit $5
         ), ended as materialized (
           select * from found where ${none(`${s}.waiting`, 'x.webhook_key = found.webhook_key and x.position = delivery')}
           order by at_ms, position limit $4
