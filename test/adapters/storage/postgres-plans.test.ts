@@ -93,6 +93,7 @@ const statements = Object.values(sets)
 interface PlanNode {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
   readonly Plans?: readonly PlanNode[]
 }
 
@@ -174,6 +175,23 @@ describe.skipIf(!server)('query plans', () => {
       expect(sorting).toEqual([])
     })
   }
+
+  it('read what one webhook has by no index of all, where the statistics know nothing of a kind', async () => {
+    await client.query('begin')
+    try {
+      await client.query('delete from hookswitch.attempt where state = 2 or replay_of is not null')
+      await client.query('analyze hookswitch.attempt')
+      const { down, up, downUndelivered, upUndelivered, one } = deliveryStatements(SCHEMA)
+      for (const statement of [down, up, downUndelivered, upUndelivered, one]) {
+        const indexes = scansOf(await planOf(statement)).map((scan) => scan['Index Name'])
+        expect(indexes, statement.name).toContain('attempt_of_original')
+        for (const ofAll of ['attempt_at_delivered', 'attempt_at_ended', 'attempt_replay'])
+          expect(indexes, statement.name).not.toContain(ofAll)
+      }
+    } finally {
+      await client.query('rollback')
+    }
+  })
 
   it('read the call index without sorting, filtering or skipping rows', async () => {
     await client.query('analyze')
