@@ -181,8 +181,9 @@ describe.skipIf(!server)('query plans', () => {
     try {
       await client.query('delete from hookswitch.attempt where state = 2 or replay_of is not null')
       await client.query('analyze hookswitch.attempt')
-      const { down, up, downUndelivered, upUndelivered, one } = deliveryStatements(SCHEMA)
-      for (const statement of [down, up, downUndelivered, upUndelivered, one]) {
+      const lists = deliveryStatements(SCHEMA)
+      const { down, up, downUndelivered, upUndelivered } = lists
+      for (const statement of [down, up, downUndelivered, upUndelivered, lists.one]) {
         const indexes = scansOf(await planOf(statement)).map((scan) => scan['Index Name'])
         expect(indexes, statement.name).toContain('attempt_of_original')
         for (const ofAll of ['attempt_at_delivered', 'attempt_at_ended', 'attempt_replay'])
