@@ -1,8 +1,90 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loginRateLimiter } from '../../src/auth/login-rate-limiter.js'
 import { manualClock } from '../../src/testkit/clock.js'
 import { rateLimitSource } from '../../src/values/rate-limit-source.js'
+import { charge, type TokenBucket, take } from '../../src/values/token-bucket.js'
+import { propertyRuns } from '../support/property-runs.js'
 import { codeOf } from './auth-harness.js'
+
+const rules = fc.record({
+  burst: fc.integer({ min: 1, max: 50 }),
+  refillPerSecond: fc.double({ min: 0.1, max: 100, noNaN: true }),
+})
+const steps = fc.array(
+  fc.record({
+    waitMs: fc.integer({ min: 0, max: 5_000 }),
+    logins: fc.integer({ min: 1, max: 60 }),
+    hasFailed: fc.boolean(),
+  }),
+  { maxLength: 20 },
+)
+
+describe('a token bucket', () => {
+  it('never grants more than its burst plus the refill since, and grants again after the wait it reports', () => {
+    fc.assert(
+      fc.property(rules, steps, (rule, history) => {
+        let bucket: TokenBucket | undefined
+        let nowMs = 0
+        const grantedMs: number[] = []
+        for (const { waitMs, logins, hasFailed } of history) {
+          nowMs += waitMs
+          for (let login = 0; login < logins; login += 1) {
+            const taken = take(bucket, 1, nowMs, rule)
+            bucket = taken.bucket
+            if (!taken.isGranted) {
+              expect(taken.waitMs).toBeGreaterThan(0)
+              expect(take(bucket, 1, nowMs + taken.waitMs, rule).isGranted).toBe(true)
+              break
+            }
+            grantedMs.push(nowMs)
+            if (hasFailed) bucket = charge(bucket, 4, nowMs, rule)
+            if (bucket.tokens < -rule.burst) throw new Error(`the debt is ${-bucket.tokens}`)
+          }
+          // For every window that ends now.
+          grantedMs.forEach((fromMs, index) => {
+            const refilled = ((nowMs - fromMs) * rule.refillPerSecond) / 1_000
+            if (grantedMs.length - index > rule.burst + refilled + 1e-6) {
+              throw new Error(`${grantedMs.length - index} logins since ${fromMs} ms`)
+            }
+          })
+        }
+      }),
+      { numRuns: propertyRuns(300) },
+    )
+  })
+
+  it('grants its whole burst at once when full, and one more after the refill of one', () => {
+    const rule = { burst: 3, refillPerSecond: 2 }
+    let bucket: TokenBucket | undefined
+    for (let i = 0; i < 3; i += 1) {
+      const taken = take(bucket, 1, 0, rule)
+      expect(taken.isGranted).toBe(true)
+      bucket = taken.bucket
+    }
+    expect(take(bucket, 1, 0, rule)).toMatchObject({ isGranted: false, waitMs: 500 })
+    expect(take(bucket, 1, 499, rule).isGranted).toBe(false)
+    expect(take(bucket, 1, 500, rule).isGranted).toBe(true)
+  })
+
+  it('does not charge rejections: repeated attempts succeed as soon as a single one', () => {
+    const rule = { burst: 1, refillPerSecond: 1 }
+    let { bucket } = take(undefined, 1, 0, rule)
+    for (let ms = 0; ms < 1_000; ms += 10) {
+      const taken = take(bucket, 1, ms, rule)
+      expect(taken.isGranted).toBe(false)
+      bucket = taken.bucket
+    }
+    expect(take(bucket, 1, 1_001, rule).isGranted).toBe(true)
+  })
+
+  it('limits its debt to one burst', () => {
+    const rule = { burst: 10, refillPerSecond: 1 }
+    let bucket: TokenBucket | undefined
+    for (let i = 0; i < 100; i += 1) bucket = charge(bucket, 4, 0, rule)
+    expect(take(bucket, 1, 0, rule).waitMs).toBe(11_000)
+  })
+})
 
 const isAllowed = async (work: () => void) => (await codeOf((async () => work())())) === 'resolved'
 

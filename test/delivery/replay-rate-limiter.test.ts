@@ -59,12 +59,42 @@ describe('the replay rate limiter', () => {
     )
   })
 
+  it('never allows more than burst and rate, whatever the arrival times', async () => {
+    const pauses = fc.array(fc.nat(5000), { minLength: 1, maxLength: 80 })
+    await fc.assert(
+      fc.asyncProperty(pauses, async (list) => {
+        const clock = manualClock()
+        const limiter = createReplayRateLimiter(clock, { replayBurst: 5, replayRefillPerSecond: 2 })
+        let allowed = 0
+        for (const pauseMs of list) {
+          await clock.advance(pauseMs)
+          allowed += exhaust(limiter, 'acc/w1', 3).allowed
+        }
+        const seconds = list.reduce((sum, item) => sum + item, 0) / 1000
+        expect(allowed).toBeLessThanOrEqual(5 + 2 * seconds + 1e-6)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
   it('counts each webhook separately, also the same id in another account', () => {
     const limiter = createReplayRateLimiter(manualClock())
     expect(exhaust(limiter, 'acc/w1').allowed).toBe(20)
     expect(exhaust(limiter, 'acc/w2').allowed).toBe(20)
     expect(exhaust(limiter, 'sub/w1').allowed).toBe(20)
     expect(exhaust(limiter, 'acc/w1').allowed).toBe(0)
+  })
+
+  it('charges nothing for a refusal: repeated requests do not prolong it', async () => {
+    const clock = manualClock()
+    const limiter = createReplayRateLimiter(clock, { replayBurst: 1, replayRefillPerSecond: 1 })
+    limiter.consume('w')
+    for (let n = 0; n < 100; n++) {
+      expect(() => limiter.consume('w')).toThrow()
+      await clock.advance(9)
+    }
+    await clock.advance(100)
+    expect(() => limiter.consume('w')).not.toThrow()
   })
 
   it('has no limit when the burst is Infinity, whatever the rate', () => {

@@ -167,7 +167,7 @@ export const pruneStatements = (s: string) =>
       name: 'prune_failed',
       text: `with found as materialized (
           select ctid as location, at_ms, position, webhook_key, delivery from ${s}.attempt
-          where ${FAILED} and ${OF_ALL_WEBHOOKS} and (at_ms, position) > ($1, $2) and at_ms < $3 order by at_ms, position limit $5
+          where ${FAILED} and (at_ms, position) > ($1, $2) and at_ms < $3 order by at_ms, position limit $5
         ), ended as materialized (
           select * from found where ${none(`${s}.waiting`, 'x.webhook_key = found.webhook_key and x.position = delivery')}
           order by at_ms, position limit $4
