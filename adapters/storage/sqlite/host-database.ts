@@ -121,14 +121,15 @@ export function createHostInbox(database: SqliteHandle, notify: () => void): Hos
       if (tx !== database)
         throw invalidOptionError('tx', 'must be the database that was passed to sqliteStore')
       if (!isInTransaction()) throw invalidOptionError('tx', 'has no open transaction: execute BEGIN first')
+      // An imminent poll is not postponed: under a steady flow of entries it would never run.
+      if (!timer || intervalMs > 0) {
+        clearTimeout(timer)
+        intervalMs = 0
+        schedulePoll()
+      }
       // Twice: the host may have closed its handle and reopened it.
       for (const entry of entries)
         if (!tryInsert(entry) && !tryInsert(entry)) throw unavailableError("the host's database is closed")
-      // An imminent poll is not postponed: under a steady flow of entries it would never run.
-      if (timer && intervalMs === 0) return
-      clearTimeout(timer)
-      intervalMs = 0
-      schedulePoll()
     },
     stop() {
       clearTimeout(timer)
