@@ -371,7 +371,7 @@ create index attempt_delivered on ${s}.attempt (webhook_key, delivery) include (
 create index attempt_undelivered on ${s}.attempt (webhook_key, delivery) include (state, accepted_ms, form, replay_of)
   where state > 2;
 create index attempt_replayed on ${s}.attempt (webhook_key, delivery) where state = 2 and replay_of is not null;
--- Of all webhooks (\`sql/ended\`, \`OF_ALL_WEBHOOKS\`).
+-- Ended deliveries of all webhooks have \`OF_ALL_WEBHOOKS\` (\`sql/ended\`).
 create index attempt_at_delivered on ${s}.attempt (at_ms) where state = 2 and replay_of is null and epoch >= 0;
 create index attempt_at_ended on ${s}.attempt (at_ms)
   where (state > 2 or state = 2 and replay_of is not null) and epoch >= 0;

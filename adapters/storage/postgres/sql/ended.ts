@@ -19,7 +19,7 @@ export const FAILED = 'state < 2'
 export const OTHERS = `(${UNDELIVERED} or ${REPLAYED})`
 
 /**
- * Met by every row, and part of the indexes that have a kind of all webhooks: a statement finds them only with it. Before the
+ * Met by every row, and part of the indexes that have ended deliveries of all webhooks: a statement finds them only with it. Before the
  * server's statistics know of a kind, which may be 100,000 rows of a million, its rows of one webhook seem to cost the same by
  * an index that has them of all webhooks.
  */
