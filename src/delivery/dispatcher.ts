@@ -599,9 +599,17 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return probes
     }
     const slots = Math.min(selection.slots, endpoint.pace?.allowed(now) ?? selection.slots)
-    const taken = queue.take(endpoint, slots, now, backlog.allowed(now))
+    const maxOld = backlog.allowed(endpoint, now)
+    const taken = queue.take(endpoint, slots, now, maxOld)
     backlog.sent(taken, now)
+    if (taken.length === 0 && maxOld === 0) backlog.wait(endpoint)
     return taken
+  }
+
+  /** Endpoints whose older deliveries have waited for the pace of the backlog may get slots. */
+  function giveTurns(now: number): void {
+    for (const endpoint of backlog.takeTurns(now))
+      if (queue.endpoint(endpoint.id) === endpoint) update(endpoint)
   }
 
   function pick(now: number, maxPrefetch: number, accepting: readonly AcceptingEvents[]): Picked {
@@ -614,15 +622,20 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     uncommitted.enqueue(accepting, freeSlots() + maxPrefetch, now)
     while (skipped.length < maxSkipped) {
       const free = freeSlots()
+      if (free > 0) giveTurns(now)
       const prefetch = isPrefetchBlocked ? 0 : Math.min(maxPrefetch, caps.total)
       const selections = scheduler.next(
         now,
         Math.max(free, 0),
         Math.max(0, Math.min(prefetch, free + prefetch)),
       )
-      if (selections.length === 0) break
+      if (selections.length === 0) {
+        // Those that have their turn wait for something else.
+        if (free > 0 && backlog.hasTurns(now)) continue
+        break
+      }
       const before = starts.length + skipped.length
-      /** Endpoints whose due contents are not in memory: their arrival updates the scheduler. */
+      /** Endpoints whose due contents are not in memory, or wait for their turn: what ends this updates the scheduler. */
       let idle: Set<QueueEndpoint> | undefined
       for (const selection of selections) {
         const endpoint = queue.endpoint(selection.webhookId)
@@ -657,11 +670,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         if (!endpoint) continue
         const ready = queue.ready(endpoint)
         const isDue = ready.dueMs !== undefined && ready.dueMs <= now
-        if (!isDue || !idle?.has(endpoint)) scheduler.update(ready)
-        else scheduler.update({ ...ready, dueMs: backlog.nextMs(now) })
+        scheduler.update(isDue && idle?.has(endpoint) ? { ...ready, dueMs: undefined } : ready)
       }
-      if (starts.length + skipped.length === before) break
+      if (starts.length + skipped.length === before && !idle) break
     }
+    backlog.endTurns()
     uncommitted.dropUntaken(accepting, now)
     // After the starts: what can be sent at once does not wait.
     queue.trim(maxWaiting(), now, (endpoint, count, limit) => {
@@ -880,8 +893,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return
     }
     // Without a free slot only probes can start: the end of a request goes on with the rest.
+    const hasSlots = freeSlots() > 0
     const dueMs = Math.min(
-      (freeSlots() > 0 ? scheduler.nextDueMs() : scheduler.nextProbeDueMs()) ?? Number.POSITIVE_INFINITY,
+      (hasSlots ? scheduler.nextDueMs() : scheduler.nextProbeDueMs()) ?? Number.POSITIVE_INFINITY,
+      (hasSlots ? backlog.nextTurnMs(lease.now()) : undefined) ?? Number.POSITIVE_INFINITY,
       sync.nextFetchMs() ?? Number.POSITIVE_INFINITY,
       (loop.accepting.size > 0 ? displacement.nextMs(lease.now()) : undefined) ?? Number.POSITIVE_INFINITY,
     )

@@ -1,20 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { type BacklogPace, createBacklogPace } from '../../src/delivery/backlog-pace.js'
+import type { QueueEndpoint } from '../../src/delivery/queue/queue-endpoint.js'
 import type { QueuedDelivery } from '../../src/delivery/queue/queued-delivery.js'
 
 const delivery = (acceptedMs: number, attempts = 0) => ({ acceptedMs, attempts }) as QueuedDelivery
 const many = (count: number, of: QueuedDelivery) => new Array<QueuedDelivery>(count).fill(of)
 const OLD = delivery(0, 1)
+const endpoint = (id: string) => ({ id }) as QueueEndpoint
+const ENDPOINT = endpoint('w')
+const endpoints = (count: number) => Array.from({ length: count }, (_, index) => endpoint(`w${index}`))
 
 /** So many pauses end at a time. */
 function endPauses(pace: BacklogPace, count: number, now: number): void {
   for (let index = 0; index < count; index++) pace.pauseEnded(now)
 }
 
-/** Many pauses have just ended. */
-function afterOutage(now = 100_000) {
+/** Many pauses have just ended, and so many older deliveries were sent. */
+function afterOutage(sent = 0, now = 100_000) {
   const pace = createBacklogPace()
   endPauses(pace, 20, now)
+  pace.sent(many(sent, OLD), now)
   return pace
 }
 
@@ -22,26 +27,25 @@ describe('the pace of backlogs', () => {
   it('limits nothing until twenty pauses have ended within a minute', () => {
     const pace = createBacklogPace()
     endPauses(pace, 19, 100_000)
-    expect(pace.allowed(100_000)).toBe(Number.POSITIVE_INFINITY)
-    expect(pace.nextMs(100_000)).toBeUndefined()
+    expect(pace.allowed(ENDPOINT, 100_000)).toBe(Number.POSITIVE_INFINITY)
     pace.pauseEnded(159_999)
-    expect(pace.allowed(159_999)).toBe(50)
+    expect(pace.allowed(ENDPOINT, 159_999)).toBe(50)
     const slow = createBacklogPace()
     for (let index = 0; index < 200; index++) slow.pauseEnded(100_000 + index * 3200)
-    expect(slow.allowed(100_000 + 199 * 3200)).toBe(Number.POSITIVE_INFINITY)
+    expect(slow.allowed(ENDPOINT, 100_000 + 199 * 3200)).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('ends a minute after the last pauses have ended', () => {
-    const pace = afterOutage(100_000)
-    expect(pace.allowed(159_999)).toBe(50)
-    expect(pace.allowed(160_000)).toBe(Number.POSITIVE_INFINITY)
+    const pace = afterOutage()
+    expect(pace.allowed(ENDPOINT, 159_999)).toBe(50)
+    expect(pace.allowed(ENDPOINT, 160_000)).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('lets nearly a thousand older deliveries a second leave, and never more in any second', () => {
     const pace = afterOutage()
     const counts: number[] = []
     for (let now = 100_000; now < 130_000; now += 10) {
-      const count = pace.allowed(now)
+      const count = pace.allowed(ENDPOINT, now)
       expect(count).toBeGreaterThanOrEqual(0)
       // A probe leaves whatever is allowed.
       const probes = now % 50 === 0 ? 1 : 0
@@ -54,30 +58,73 @@ describe('the pace of backlogs', () => {
     expect(sum(counts)).toBeGreaterThan(28_000)
   })
 
-  it('says when the next one may leave', () => {
-    const pace = afterOutage()
-    expect(pace.nextMs(100_000)).toBeUndefined()
-    pace.sent(many(50, OLD), 100_000)
-    expect(pace.allowed(100_000)).toBe(0)
-    const nextMs = pace.nextMs(100_000)!
-    expect(nextMs).toBe(100_002)
-    expect(pace.allowed(nextMs)).toBe(1)
-    expect(pace.nextMs(nextMs)).toBeUndefined()
-  })
-
   it('counts retries and what was accepted more than 10 s before, not live ones', () => {
     const pace = afterOutage()
     pace.sent(many(500, delivery(90_000)), 100_000)
-    expect(pace.allowed(100_000)).toBe(50)
+    expect(pace.allowed(ENDPOINT, 100_000)).toBe(50)
     pace.sent([delivery(89_999), delivery(100_000, 1), delivery(100_000)], 100_000)
-    expect(pace.allowed(100_000)).toBe(48)
+    expect(pace.allowed(ENDPOINT, 100_000)).toBe(48)
   })
 
   it('does not count what leaves while nothing limits it', () => {
     const pace = createBacklogPace()
     pace.sent(many(5000, OLD), 100_000)
     endPauses(pace, 20, 100_000)
-    expect(pace.allowed(100_000)).toBe(50)
+    expect(pace.allowed(ENDPOINT, 100_000)).toBe(50)
+  })
+})
+
+describe('turns of endpoints that wait for the pace of backlogs', () => {
+  it('are given in the order of waiting, one for each delivery that may leave', () => {
+    const pace = afterOutage(50)
+    const waiting = endpoints(30)
+    for (const each of waiting) pace.wait(each)
+    pace.wait(waiting[0]!)
+    expect(pace.takeTurns(100_000)).toEqual([])
+    expect(pace.hasTurns(100_000)).toBe(false)
+    expect(pace.hasTurns(100_011)).toBe(true)
+    expect(pace.takeTurns(100_011)).toEqual(waiting.slice(0, 10))
+    pace.sent(many(10, OLD), 100_011)
+    expect(pace.takeTurns(100_011)).toEqual([])
+    expect(pace.takeTurns(100_022)).toEqual(waiting.slice(10, 20))
+  })
+
+  it('are for one delivery each, and others get nothing while endpoints wait', () => {
+    const pace = afterOutage(40)
+    const [first, second, third, other] = endpoints(4)
+    for (const each of [first!, second!, third!]) pace.wait(each)
+    pace.takeTurns(100_000)
+    // Nobody waits: others get what is left for them.
+    expect(pace.allowed(other!, 100_000)).toBe(7)
+    expect(pace.allowed(first!, 100_000)).toBe(1)
+    pace.wait(first!)
+    expect(pace.allowed(other!, 100_000)).toBe(0)
+    expect(pace.allowed(first!, 100_000)).toBe(0)
+    expect(pace.allowed(second!, 100_000)).toBe(1)
+  })
+
+  it('are used once, and lost when they end', () => {
+    const pace = afterOutage(40)
+    const [first, second] = endpoints(2)
+    for (const each of [first!, second!]) pace.wait(each)
+    pace.takeTurns(100_000)
+    expect(pace.allowed(first!, 100_000)).toBe(1)
+    expect(pace.allowed(first!, 100_000)).toBe(9)
+    pace.endTurns()
+    expect(pace.allowed(second!, 100_000)).toBe(10)
+  })
+
+  it('come when ten deliveries may leave together, and at once when nothing limits them any more', () => {
+    const pace = afterOutage(50)
+    expect(pace.nextTurnMs(100_000)).toBeUndefined()
+    pace.wait(ENDPOINT)
+    expect(pace.nextTurnMs(100_000)).toBe(100_011)
+    expect(pace.nextTurnMs(100_020)).toBe(100_020)
+    expect(pace.nextTurnMs(160_000)).toBe(160_000)
+    expect(pace.hasTurns(160_000)).toBe(true)
+    expect(pace.takeTurns(160_000)).toEqual([ENDPOINT])
+    expect(pace.allowed(ENDPOINT, 160_000)).toBe(Number.POSITIVE_INFINITY)
+    expect(pace.nextTurnMs(160_000)).toBeUndefined()
   })
 })
 

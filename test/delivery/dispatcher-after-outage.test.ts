@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { Heads } from '../../src/delivery/queue/heads.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, headerOf, type NodeOptions, responseWith } from './harness.js'
 
@@ -186,6 +187,39 @@ describe('the dispatcher after many pauses have ended', () => {
     )
     expect(most).toBeLessThanOrEqual(1_000)
     expect(most).toBeGreaterThan(900)
+    await node.close(0)
+  })
+
+  it('looks at an endpoint when it may send, not at all that wait, and lets all take turns', async () => {
+    const COUNT = 400
+    const CALLS = 15
+    const hooks = Array.from({ length: COUNT }, (_, index) =>
+      aWebhook({ uri: `https://host-${index}.example/` }, { id: `w${index}` }),
+    )
+    const harness = await createHarness(hooks)
+    const { clock, sender } = harness
+    const taken: string[] = []
+    sender.script = ({ url }) => {
+      if (clock.monotonic() < MINUTE_MS) return responseWith(503)
+      taken.push(url)
+      return responseWith(200)
+    }
+    const node = harness.node({}, { random: { ...harness.random, fraction: () => 0 } })
+    await node.start()
+    for (let call = 0; call < CALLS; call++) await harness.publish(`call-${call}`)
+    await clock.advance(MINUTE_MS)
+    const looks = vi.spyOn(Heads.prototype, 'nextDueMs')
+    await clock.advance(MINUTE_MS)
+    expect(taken).toHaveLength(COUNT * CALLS)
+    expect(looks.mock.calls.length / taken.length).toBeLessThan(20)
+    looks.mockRestore()
+    // Once all are found to be back, each gets its next delivery before any gets many.
+    const back = new Set<string>()
+    const from = taken.findIndex((url) => back.add(url).size === COUNT) + 1
+    const counts = new Map<string, number>()
+    for (const url of taken.slice(from, from + COUNT)) counts.set(url, (counts.get(url) ?? 0) + 1)
+    expect(counts.size).toBeGreaterThan(0.9 * COUNT)
+    expect(Math.max(...counts.values())).toBeLessThanOrEqual(3)
     await node.close(0)
   })
 })

@@ -207,7 +207,8 @@ describe('check 11: more than may wait', TIMEOUT, () => {
     const end = 3 * HOUR
     const run = await runPolicy({
       until: end + DAY,
-      options: { maxPending: count * 200 },
+      // The history holds all that is displaced.
+      options: { maxPending: count * 200, store: memoryStore({ attemptsInAll: 1_000_000 }) },
       endpoints: Array.from({ length: count }, (_, index) => ({
         receiver: away(0, end, REFUSED),
         arrivals: calls(0.05, 1, end, 500 + index),

@@ -290,6 +290,27 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-after-outage.test.ts'],
   },
   {
+    what: 'what waits for the pace of backlogs is looked at all the time',
+    file: 'src/delivery/dispatcher.ts',
+    find: '{ ...ready, dueMs: undefined } : ready',
+    replace: '{ ...ready, dueMs: now + 1 } : ready',
+    tests: ['test/delivery/dispatcher-after-outage.test.ts'],
+  },
+  {
+    what: 'some receivers get their whole backlog while others wait for their turn',
+    file: 'src/delivery/backlog-pace.ts',
+    find: '      if (hasTurn) return Math.min(1, free(now))\n      return waiting.size > 0 ? 0 : Math.max(0, free(now) - turns.size)',
+    replace: '      return free(now)',
+    tests: ['test/delivery/backlog-pace.test.ts'],
+  },
+  {
+    what: 'nothing wakes what waits for the pace of backlogs',
+    file: 'src/delivery/dispatcher.ts',
+    find: '      (hasSlots ? backlog.nextTurnMs(lease.now()) : undefined) ?? Number.POSITIVE_INFINITY,\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-after-outage.test.ts'],
+  },
+  {
     what: 'an origin is news with each answer',
     file: 'src/delivery/backlog-pace.ts',
     find: 'if (lastMs !== undefined && now - lastMs < NEWS_MS) return false\n',
