@@ -184,4 +184,11 @@ export const mutants = [
       'if (isHeld?.(item)) {\n            line.items.push(...line.items.splice(line.from, 1))\n            turn.given++\n            continue\n          }\n',
     tests: ACCEPT_QUEUE,
   },
+  {
+    what: 'hundreds of connections begin in one turn',
+    file: 'src/send/connect.ts',
+    find: 'createPacedStarts(CONNECTIONS_PER_TURN)',
+    replace: 'createPacedStarts(Number.POSITIVE_INFINITY)',
+    tests: ['test/send/paced-starts.test.ts'],
+  },
 ]
