@@ -1,8 +1,8 @@
 /**
  * Limits the rate of backlogs after many pauses have ended within a minute: older deliveries leave this node at a limited
  * rate, so that live deliveries and other receivers are not delayed. Endpoints whose older deliveries may not leave yet wait
- * here for their turn, one delivery each: the scheduler would look at all of them whenever one may leave. It also
- * knows which origins have answered lately. Times are store time, ms.
+ * here for their turn, one delivery each, one account after the other; otherwise the scheduler would look at all of them
+ * whenever one may leave. This module also knows which origins have answered lately. Times are store time, ms.
  */
 import { charge, type RateLimit, refill, type TokenBucket } from '../values/token-bucket.js'
 import { LIVE_MS } from './queue/heads.js'
@@ -11,7 +11,7 @@ import type { QueuedDelivery } from './queue/queued-delivery.js'
 
 /** Older deliveries that may be sent: at most 1,000 in any second. */
 const BACKLOG_RATE: RateLimit = { burst: 50, refillPerSecond: 950 }
-/** Older deliveries that leave together: fewer, larger groups. */
+/** So many may leave when the timer goes off: fewer, larger groups. */
 const MIN_TOGETHER = 10
 /** Pauses that end within `MANY_MS` and make the limit apply. */
 const MANY_PAUSES = 20
@@ -24,17 +24,20 @@ const MAX_ORIGINS = 1_000
 export interface BacklogPace {
   /** The pause of an endpoint has ended. */
   pauseEnded(now: number): void
-  /** Older deliveries of an endpoint that may be sent now. Uses its turn. */
-  allowed(endpoint: QueueEndpoint, now: number): number
+  /** Uses the turn of an endpoint, if it has one. Returns how many of its older deliveries may be sent now. */
+  useTurn(endpoint: QueueEndpoint, now: number): number
   /** An endpoint with older deliveries of which none may be sent now waits for its turn. */
   wait(endpoint: QueueEndpoint): void
-  /** The waiting endpoints that have their turn now, which wait no more. */
-  takeTurns(now: number): readonly QueueEndpoint[]
-  /** Whether `takeTurns` has any. */
+  /**
+   * Gives turns to endpoints, which then wait no more. All that have their turn are at most `slots`, and as many as deliveries
+   * that may be sent.
+   */
+  takeTurns(now: number, slots: number): readonly QueueEndpoint[]
+  /** Whether an endpoint waits and a delivery may be sent. */
   hasTurns(now: number): boolean
-  /** Turns that were not used are lost. */
+  /** Turns that were not used are lost: what these endpoints wait for is something else. They wait here again after that. */
   endTurns(): void
-  /** When `takeTurns` will have some if it has none; `undefined`: no endpoint waits. */
+  /** When `MIN_TOGETHER` deliveries may be sent; `undefined`: no endpoint waits. */
   nextTurnMs(now: number): number | undefined
   /** These are sent. */
   sent(deliveries: readonly QueuedDelivery[], now: number): void
@@ -46,7 +49,8 @@ export function createBacklogPace(): BacklogPace {
   /** The last `MANY_PAUSES` ends of pauses, the oldest first. */
   let ends: number[] = []
   let tokens: TokenBucket | undefined
-  const waiting = new Set<QueueEndpoint>()
+  /** Waiting endpoints, by account. */
+  const waiting = new Map<string, Set<QueueEndpoint>>()
   /** Endpoints that have their turn. */
   const turns = new Set<QueueEndpoint>()
   const news = new Map<string, number>()
@@ -59,25 +63,36 @@ export function createBacklogPace(): BacklogPace {
   const free = (now: number) =>
     isLimited(now) ? Math.max(0, Math.floor(refillTokens(now).tokens)) : Number.POSITIVE_INFINITY
 
+  /** The endpoint that has waited longest, of the account whose turn it is. */
+  function takeNext(): QueueEndpoint {
+    const [accountId, endpoints] = waiting.entries().next().value!
+    const endpoint = endpoints.values().next().value!
+    endpoints.delete(endpoint)
+    waiting.delete(accountId)
+    if (endpoints.size > 0) waiting.set(accountId, endpoints)
+    return endpoint
+  }
+
   return {
     pauseEnded(now) {
       ends = [...ends, now].slice(-MANY_PAUSES)
     },
-    allowed(endpoint, now) {
+    useTurn(endpoint, now) {
       const hasTurn = turns.delete(endpoint)
       if (!isLimited(now)) return Number.POSITIVE_INFINITY
       if (hasTurn) return Math.min(1, free(now))
       return waiting.size > 0 ? 0 : Math.max(0, free(now) - turns.size)
     },
     wait(endpoint) {
-      waiting.add(endpoint)
+      const { accountId } = endpoint.webhook
+      const ofAccount = waiting.get(accountId)
+      if (ofAccount) ofAccount.add(endpoint)
+      else waiting.set(accountId, new Set([endpoint]))
     },
-    takeTurns(now) {
-      const count = free(now)
+    takeTurns(now, slots) {
       const taken: QueueEndpoint[] = []
-      for (const endpoint of waiting) {
-        if (taken.length >= count) break
-        waiting.delete(endpoint)
+      for (let left = Math.min(free(now), slots) - turns.size; left > 0 && waiting.size > 0; left--) {
+        const endpoint = takeNext()
         turns.add(endpoint)
         taken.push(endpoint)
       }

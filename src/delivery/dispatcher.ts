@@ -599,7 +599,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return probes
     }
     const slots = Math.min(selection.slots, endpoint.pace?.allowed(now) ?? selection.slots)
-    const maxOld = backlog.allowed(endpoint, now)
+    const maxOld = backlog.useTurn(endpoint, now)
     const taken = queue.take(endpoint, slots, now, maxOld)
     backlog.sent(taken, now)
     if (taken.length === 0 && maxOld === 0) backlog.wait(endpoint)
@@ -607,8 +607,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   }
 
   /** Endpoints whose older deliveries have waited for the pace of the backlog may get slots. */
-  function giveTurns(now: number): void {
-    for (const endpoint of backlog.takeTurns(now))
+  function giveTurns(now: number, slots: number): void {
+    for (const endpoint of backlog.takeTurns(now, slots))
       if (queue.endpoint(endpoint.id) === endpoint) update(endpoint)
   }
 
@@ -622,7 +622,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     uncommitted.enqueue(accepting, freeSlots() + maxPrefetch, now)
     while (skipped.length < maxSkipped) {
       const free = freeSlots()
-      if (free > 0) giveTurns(now)
+      if (free > 0) giveTurns(now, free)
       const prefetch = isPrefetchBlocked ? 0 : Math.min(maxPrefetch, caps.total)
       const selections = scheduler.next(
         now,
@@ -630,12 +630,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         Math.max(0, Math.min(prefetch, free + prefetch)),
       )
       if (selections.length === 0) {
-        // Those that have their turn wait for something else.
-        if (free > 0 && backlog.hasTurns(now)) continue
-        break
+        if (free <= 0 || !backlog.hasTurns(now)) break
+        // Those that have their turn wait for something else: the next.
+        backlog.endTurns()
+        continue
       }
       const before = starts.length + skipped.length
-      /** Endpoints whose due contents are not in memory, or wait for their turn: what ends this updates the scheduler. */
+      /** Endpoints whose due contents are not in memory, or that wait for their turn: what ends this updates the scheduler. */
       let idle: Set<QueueEndpoint> | undefined
       for (const selection of selections) {
         const endpoint = queue.endpoint(selection.webhookId)

@@ -102,9 +102,8 @@ export function createConnector(deps: ConnectDeps): Connector {
 
     async function run(): Promise<void> {
       if (isOver) return
-      progress.phase = 'name'
-      progress.dialled = 'unresolved'
-      const approved = await resolveAllowedAddresses(deps, target.hostname, timeoutMs)
+      const leftMs = Math.max(1, dueMs - performance.now())
+      const approved = await resolveAllowedAddresses(deps, target.hostname, leftMs)
       if (isOver) return
       if ('kind' in approved) {
         finish(approved)
@@ -136,6 +135,8 @@ export function createConnector(deps: ConnectDeps): Connector {
       finish('failure' in result ? result.failure : result.socket)
     }
 
+    progress.phase = 'name'
+    progress.dialled = 'unresolved'
     inTurn(() => run().catch((error) => finish(classifyError(error))))
 
     return () => {

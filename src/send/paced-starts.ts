@@ -4,7 +4,7 @@ import { createFifoQueue } from '../values/fifo-queue.js'
  * Calls functions in order, at most `perTurn` in one turn of the event loop: what costs much each, and comes in hundreds at
  * once, must not hold up the rest.
  *
- * @returns calls `start` at once, or in a later turn
+ * @returns calls `start`, which must not throw, at once or in a later turn
  */
 export function createPacedStarts(perTurn: number): (start: () => void) => void {
   const waiting = createFifoQueue<() => void>()

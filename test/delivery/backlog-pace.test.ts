@@ -6,7 +6,7 @@ import type { QueuedDelivery } from '../../src/delivery/queue/queued-delivery.js
 const delivery = (acceptedMs: number, attempts = 0) => ({ acceptedMs, attempts }) as QueuedDelivery
 const many = (count: number, of: QueuedDelivery) => new Array<QueuedDelivery>(count).fill(of)
 const OLD = delivery(0, 1)
-const endpoint = (id: string) => ({ id }) as QueueEndpoint
+const endpoint = (id: string, accountId = id) => ({ id, webhook: { accountId } }) as QueueEndpoint
 const ENDPOINT = endpoint('w')
 const endpoints = (count: number) => Array.from({ length: count }, (_, index) => endpoint(`w${index}`))
 
@@ -27,25 +27,25 @@ describe('the pace of backlogs', () => {
   it('limits nothing until twenty pauses have ended within a minute', () => {
     const pace = createBacklogPace()
     endPauses(pace, 19, 100_000)
-    expect(pace.allowed(ENDPOINT, 100_000)).toBe(Number.POSITIVE_INFINITY)
+    expect(pace.useTurn(ENDPOINT, 100_000)).toBe(Number.POSITIVE_INFINITY)
     pace.pauseEnded(159_999)
-    expect(pace.allowed(ENDPOINT, 159_999)).toBe(50)
+    expect(pace.useTurn(ENDPOINT, 159_999)).toBe(50)
     const slow = createBacklogPace()
     for (let index = 0; index < 200; index++) slow.pauseEnded(100_000 + index * 3200)
-    expect(slow.allowed(ENDPOINT, 100_000 + 199 * 3200)).toBe(Number.POSITIVE_INFINITY)
+    expect(slow.useTurn(ENDPOINT, 100_000 + 199 * 3200)).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('ends a minute after the last pauses have ended', () => {
     const pace = afterOutage()
-    expect(pace.allowed(ENDPOINT, 159_999)).toBe(50)
-    expect(pace.allowed(ENDPOINT, 160_000)).toBe(Number.POSITIVE_INFINITY)
+    expect(pace.useTurn(ENDPOINT, 159_999)).toBe(50)
+    expect(pace.useTurn(ENDPOINT, 160_000)).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('lets nearly a thousand older deliveries a second leave, and never more in any second', () => {
     const pace = afterOutage()
     const counts: number[] = []
     for (let now = 100_000; now < 130_000; now += 10) {
-      const count = pace.allowed(ENDPOINT, now)
+      const count = pace.useTurn(ENDPOINT, now)
       expect(count).toBeGreaterThanOrEqual(0)
       // A probe leaves whatever is allowed.
       const probes = now % 50 === 0 ? 1 : 0
@@ -61,16 +61,16 @@ describe('the pace of backlogs', () => {
   it('counts retries and what was accepted more than 10 s before, not live ones', () => {
     const pace = afterOutage()
     pace.sent(many(500, delivery(90_000)), 100_000)
-    expect(pace.allowed(ENDPOINT, 100_000)).toBe(50)
+    expect(pace.useTurn(ENDPOINT, 100_000)).toBe(50)
     pace.sent([delivery(89_999), delivery(100_000, 1), delivery(100_000)], 100_000)
-    expect(pace.allowed(ENDPOINT, 100_000)).toBe(48)
+    expect(pace.useTurn(ENDPOINT, 100_000)).toBe(48)
   })
 
   it('does not count what leaves while nothing limits it', () => {
     const pace = createBacklogPace()
     pace.sent(many(5000, OLD), 100_000)
     endPauses(pace, 20, 100_000)
-    expect(pace.allowed(ENDPOINT, 100_000)).toBe(50)
+    expect(pace.useTurn(ENDPOINT, 100_000)).toBe(50)
   })
 })
 
@@ -80,38 +80,53 @@ describe('turns of endpoints that wait for the pace of backlogs', () => {
     const waiting = endpoints(30)
     for (const each of waiting) pace.wait(each)
     pace.wait(waiting[0]!)
-    expect(pace.takeTurns(100_000)).toEqual([])
+    expect(pace.takeTurns(100_000, 50)).toEqual([])
     expect(pace.hasTurns(100_000)).toBe(false)
     expect(pace.hasTurns(100_011)).toBe(true)
-    expect(pace.takeTurns(100_011)).toEqual(waiting.slice(0, 10))
+    expect(pace.takeTurns(100_011, 50)).toEqual(waiting.slice(0, 10))
+    expect(pace.takeTurns(100_011, 50)).toEqual([])
+    pace.endTurns()
     pace.sent(many(10, OLD), 100_011)
-    expect(pace.takeTurns(100_011)).toEqual([])
-    expect(pace.takeTurns(100_022)).toEqual(waiting.slice(10, 20))
+    expect(pace.takeTurns(100_011, 50)).toEqual([])
+    expect(pace.takeTurns(100_022, 50)).toEqual(waiting.slice(10, 20))
+  })
+
+  it('are no more than slots, and one account gets them after the other', () => {
+    const pace = afterOutage()
+    const large = endpoints(100).map(({ id }) => endpoint(id, 'large'))
+    const small = endpoint('small', 'small')
+    for (const each of [...large, small]) pace.wait(each)
+    expect(pace.takeTurns(100_000, 3)).toEqual([large[0], small, large[1]])
+    expect(pace.takeTurns(100_000, 3)).toEqual([])
+    expect(pace.useTurn(small, 100_000)).toBe(1)
+    expect(pace.takeTurns(100_000, 3)).toEqual([large[2]])
+    pace.endTurns()
+    expect(pace.takeTurns(100_000, 100)).toEqual(large.slice(3, 53))
   })
 
   it('are for one delivery each, and others get nothing while endpoints wait', () => {
     const pace = afterOutage(40)
     const [first, second, third, other] = endpoints(4)
     for (const each of [first!, second!, third!]) pace.wait(each)
-    pace.takeTurns(100_000)
+    pace.takeTurns(100_000, 50)
     // Nobody waits: others get what is left for them.
-    expect(pace.allowed(other!, 100_000)).toBe(7)
-    expect(pace.allowed(first!, 100_000)).toBe(1)
+    expect(pace.useTurn(other!, 100_000)).toBe(7)
+    expect(pace.useTurn(first!, 100_000)).toBe(1)
     pace.wait(first!)
-    expect(pace.allowed(other!, 100_000)).toBe(0)
-    expect(pace.allowed(first!, 100_000)).toBe(0)
-    expect(pace.allowed(second!, 100_000)).toBe(1)
+    expect(pace.useTurn(other!, 100_000)).toBe(0)
+    expect(pace.useTurn(first!, 100_000)).toBe(0)
+    expect(pace.useTurn(second!, 100_000)).toBe(1)
   })
 
   it('are used once, and lost when they end', () => {
     const pace = afterOutage(40)
     const [first, second] = endpoints(2)
     for (const each of [first!, second!]) pace.wait(each)
-    pace.takeTurns(100_000)
-    expect(pace.allowed(first!, 100_000)).toBe(1)
-    expect(pace.allowed(first!, 100_000)).toBe(9)
+    pace.takeTurns(100_000, 50)
+    expect(pace.useTurn(first!, 100_000)).toBe(1)
+    expect(pace.useTurn(first!, 100_000)).toBe(9)
     pace.endTurns()
-    expect(pace.allowed(second!, 100_000)).toBe(10)
+    expect(pace.useTurn(second!, 100_000)).toBe(10)
   })
 
   it('come when ten deliveries may leave together, and at once when nothing limits them any more', () => {
@@ -122,8 +137,8 @@ describe('turns of endpoints that wait for the pace of backlogs', () => {
     expect(pace.nextTurnMs(100_020)).toBe(100_020)
     expect(pace.nextTurnMs(160_000)).toBe(160_000)
     expect(pace.hasTurns(160_000)).toBe(true)
-    expect(pace.takeTurns(160_000)).toEqual([ENDPOINT])
-    expect(pace.allowed(ENDPOINT, 160_000)).toBe(Number.POSITIVE_INFINITY)
+    expect(pace.takeTurns(160_000, 50)).toEqual([ENDPOINT])
+    expect(pace.useTurn(ENDPOINT, 160_000)).toBe(Number.POSITIVE_INFINITY)
     expect(pace.nextTurnMs(160_000)).toBeUndefined()
   })
 })
