@@ -301,7 +301,8 @@ create table ${s}.event (
 create unique index event_id on ${s}.event (id);
 create unique index event_number on ${s}.event (call_id, account_id, sequence);
 create index event_other_leg on ${s}.event (other_leg) where other_leg is not null;
-create index event_account on ${s}.event (account_id, position);
+-- With \`OF_ALL_CALLS\` (\`sql/mentions\`): a statement about one call must not find it here.
+create index event_account on ${s}.event (account_id, position) where accepted_ms >= 0;
 
 create table ${s}.body (
   event   bigint not null,

@@ -2,10 +2,12 @@ import { postgresStore } from 'hookswitch/postgres'
 import type { Log } from 'hookswitch/store'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type GroupToWrite, groupStatements } from '../../../adapters/storage/postgres/group-statement.js'
 import { sessionSettings } from '../../../adapters/storage/postgres/session.js'
 import { accountStatements } from '../../../adapters/storage/postgres/sql/accounts.js'
 import { attemptStatement } from '../../../adapters/storage/postgres/sql/attempts.js'
 import { callIndexStatements } from '../../../adapters/storage/postgres/sql/call-index.js'
+import { commitStatements } from '../../../adapters/storage/postgres/sql/commit.js'
 import { deliveryStatements } from '../../../adapters/storage/postgres/sql/deliveries.js'
 import { eraseStatements } from '../../../adapters/storage/postgres/sql/erase.js'
 import { historyStatement } from '../../../adapters/storage/postgres/sql/history-bytes.js'
@@ -188,6 +190,38 @@ describe.skipIf(!server)('query plans', () => {
         expect(indexes, statement.name).toContain('attempt_of_original')
         for (const ofAll of ['attempt_at_delivered', 'attempt_at_ended', 'attempt_replay'])
           expect(indexes, statement.name).not.toContain(ofAll)
+      }
+    } finally {
+      await client.query('rollback')
+    }
+  })
+
+  it('look for the events of one call by no index of an account, where the statistics know of no events', async () => {
+    const group: GroupToWrite = {
+      now: 0,
+      events: [],
+      deliveries: [],
+      inboxIds: [],
+      ended: [],
+      health: new Map(),
+      fence: 1,
+      finished: [],
+      checks: {
+        webhooks: new Map(),
+        foreignWebhooks: new Set(),
+        newCalls: [['account', 'call']],
+        waiting: [],
+      },
+    }
+    await client.query('begin')
+    try {
+      await client.query('truncate hookswitch.event')
+      const [newCalls] = groupStatements(SCHEMA)(group)
+      const { lastOfCalls, unusedAmong } = pruneStatements(SCHEMA)
+      for (const statement of [newCalls, commitStatements(SCHEMA).numbers, lastOfCalls, unusedAmong]) {
+        const indexes = scansOf(await planOf(statement)).map((scan) => scan['Index Name'])
+        expect(indexes, statement.name).toContain('event_number')
+        expect(indexes, statement.name).not.toContain('event_account')
       }
     } finally {
       await client.query('rollback')

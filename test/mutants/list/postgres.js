@@ -491,4 +491,11 @@ export const mutants = [
     replace: 'sql.ofEvents, [accountId, 2 ** 40, limit]',
     tests: ['test/adapters/storage/postgres-retention.test.ts'],
   },
+  {
+    what: 'the events of a call are looked for among all of its account',
+    file: 'adapters/storage/postgres/schema.ts',
+    find: 'event (account_id, position) where accepted_ms >= 0;',
+    replace: 'event (account_id, position);',
+    tests: ['test/adapters/storage/postgres-plans.test.ts'],
+  },
 ]

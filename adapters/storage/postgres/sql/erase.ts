@@ -1,5 +1,6 @@
 import { deleting, type Statement } from '../statement.js'
 import { ofEachKind } from './ended.js'
+import { OF_ALL_CALLS } from './mentions.js'
 
 /** A delivery, waiting or recorded, to remove. */
 export interface ErasedRow {
@@ -57,7 +58,7 @@ export const eraseStatements = (s: string) =>
       name: 'erase_of_events',
       text: ofEvents(
         s,
-        `(select position as at, account_id from ${s}.event where account_id = $1 order by position limit $2)`,
+        `(select position as at, account_id from ${s}.event where account_id = $1 and ${OF_ALL_CALLS} order by position limit $2)`,
         '$3',
       ),
     },
@@ -102,7 +103,7 @@ export const eraseStatements = (s: string) =>
       text: `select position from (
           select position, account_id from ${s}.event where call_id = any ($2::text[])
           union all (
-            select position, account_id from ${s}.event where $2::text[] is null and account_id = $1
+            select position, account_id from ${s}.event where $2::text[] is null and account_id = $1 and ${OF_ALL_CALLS}
             order by position limit $3
           )
         ) e where account_id = $1 limit $3`,
