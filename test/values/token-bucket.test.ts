@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { charge, type RateLimit, refill, type TokenBucket, take } from '../../src/values/token-bucket.js'
+import { propertyRuns } from '../support/property-runs.js'
 
 /** Ten tokens, one more every 500 ms. */
 const limit: RateLimit = { burst: 10, refillPerSecond: 2 }
@@ -149,6 +150,36 @@ describe('any history of a bucket', () => {
         }
       }),
       { numRuns: 100 },
+    )
+  })
+
+  it('never grants more than its burst plus the refill since, in any window of time', () => {
+    fc.assert(
+      fc.property(limits, steps, (rule, history) => {
+        let bucket: TokenBucket | undefined
+        let nowMs = 0
+        const grantedMs: number[] = []
+        for (const { passedMs, cost, isCharged } of history) {
+          nowMs += passedMs
+          // As many as are granted, each of one token.
+          for (let tries = 0; tries < cost; tries += 1) {
+            const taken = take(bucket, 1, nowMs, rule)
+            bucket = taken.bucket
+            if (!taken.isGranted) {
+              expect(taken.waitMs).toBeGreaterThan(0)
+              expect(take(bucket, 1, nowMs + taken.waitMs, rule).isGranted).toBe(true)
+              break
+            }
+            grantedMs.push(nowMs)
+            if (isCharged) bucket = charge(bucket, 4, nowMs, rule)
+          }
+          for (const [index, fromMs] of grantedMs.entries()) {
+            const refilled = ((nowMs - fromMs) * rule.refillPerSecond) / 1_000
+            expect(grantedMs.length - index).toBeLessThanOrEqual(rule.burst + refilled + 1e-6)
+          }
+        }
+      }),
+      { numRuns: propertyRuns(300) },
     )
   })
 })
