@@ -5,7 +5,7 @@
  * address of the DNS answer (one blocked address rejects all of them, since a mixed answer suggests an attack); and the
  * connector, which receives only the approved addresses. A name is resolved for each connection and never cached, so
  * that the checked addresses are the ones connected to. A proxy comes after the checks, in place of the TCP connection.
- * Connections begin in the order in which they are asked for, a few in each turn of the event loop.
+ * At most `CONNECTIONS_PER_TURN` connections begin in one turn of the event loop, in the order of the requests.
  */
 import type { Socket } from 'node:net'
 import type { Dialled, Resolver } from '../ports.js'

@@ -109,7 +109,7 @@ describe('turns of endpoints that wait for the pace of backlogs', () => {
     const [first, second, third, other] = endpoints(4)
     for (const each of [first!, second!, third!]) pace.wait(each)
     pace.takeTurns(100_000, 50)
-    // Nobody waits: others get what is left for them.
+    // While no endpoint waits, one without a turn gets the rest.
     expect(pace.useTurn(other!, 100_000)).toBe(7)
     expect(pace.useTurn(first!, 100_000)).toBe(1)
     pace.wait(first!)

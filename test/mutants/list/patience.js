@@ -304,6 +304,20 @@ export const mutants = [
     tests: ['test/delivery/backlog-pace.test.ts'],
   },
   {
+    what: 'one account gets all turns of the backlog before the next',
+    file: 'src/delivery/backlog-pace.ts',
+    find: '    waiting.delete(accountId)\n    if (endpoints.size > 0) waiting.set(accountId, endpoints)',
+    replace: '    if (endpoints.size === 0) waiting.delete(accountId)',
+    tests: ['test/delivery/backlog-pace.test.ts'],
+  },
+  {
+    what: 'turns are given beyond the free slots',
+    file: 'src/delivery/backlog-pace.ts',
+    find: 'Math.min(free(now), slots) - turns.size',
+    replace: 'free(now) - turns.size',
+    tests: ['test/delivery/backlog-pace.test.ts'],
+  },
+  {
     what: 'nothing wakes what waits for the pace of backlogs',
     file: 'src/delivery/dispatcher.ts',
     find: '      (hasSlots ? backlog.nextTurnMs(lease.now()) : undefined) ?? Number.POSITIVE_INFINITY,\n',
