@@ -3132,7 +3132,7 @@ export interface Operations {
   readReplay(parameters: ReadReplayParameters, options?: CallOptions): Promise<ApiResponse<ReplayJob>>
   /** Pause, continue or cancel a replay: `POST /accounts/{account_id}/replays/{replay_id}`. What it has repeated already is still sent. 409 if it has ended. */
   setReplay(parameters: SetReplayParameters, options?: CallOptions): Promise<ApiResponse<ReplayJob>>
-  /** Publish one or more events: `PUT /accounts/{account_id}/events`. All events are checked before any is accepted: if one is invalid, none is accepted. A list of more than 200 events and deliveries is accepted in parts, in order. If a later part cannot be accepted (409 or 503), `data.accepted_events` of the error is the number of events before it, which are accepted. To repeat the whole list safely, give each event an idempotency key. */
+  /** Publish one or more events: `PUT /accounts/{account_id}/events`. All events are checked before any is accepted: if one is invalid, none is accepted. A list of more than 20 events and deliveries may be accepted in parts, in order. If a later part cannot be accepted (409 or 503), `data.accepted_events` of the error is the number of events before it, which are accepted. To repeat the whole list safely, give each event an idempotency key. */
   publishEvents(parameters: PublishEventsParameters, options?: CallOptions): Promise<ApiResponse<{
     /** Value of `event_ids`. */
     readonly event_ids: readonly string[]

@@ -1,7 +1,7 @@
 /**
  * What waits to be accepted by the next groups. Decides what each group takes, so that no account delays the others:
  *
- * - Everything, in order of arrival, as long as it fits into one group, and what each account has into its part of one.
+ * - Everything, in order of arrival, as long as it fits into one group, and into the part of the account that has waited longest.
  * - Otherwise accounts take turns, the one that was served longest ago first, and each gives the same number of events and
  *   deliveries. What is as large as a group goes alone.
  * - What is held waits, with everything of its account that came later: events of one call stay in order.
@@ -60,12 +60,16 @@ export class AcceptQueue<Item extends Waiting> {
    *
    * @param maxSize events and deliveries from which on nothing is added to the group
    * @param isHeld whether an item has to wait; absent: none has
-   * @param maxOfAccount the same of one account
+   * @param partOf the same of one account, by the item of it that has waited longest; absent: an account may fill a group
    */
-  take(maxSize: number, isHeld?: (item: Item) => boolean, maxOfAccount: number = maxSize): readonly Item[] {
-    if (this.lines || this.size > Math.min(maxSize, maxOfAccount) || isHeld)
-      return this.takeInTurns(maxSize, maxOfAccount, isHeld)
+  take(
+    maxSize: number,
+    isHeld?: (item: Item) => boolean,
+    partOf: (first: Item) => number = () => maxSize,
+  ): readonly Item[] {
     const { items } = this
+    if (this.lines || isHeld || (items.length > 0 && this.size > Math.min(maxSize, partOf(items[0]!))))
+      return this.takeInTurns(maxSize, partOf, isHeld)
     this.items = []
     this.size = 0
     return items
@@ -92,10 +96,15 @@ export class AcceptQueue<Item extends Waiting> {
 
   private takeInTurns(
     maxSize: number,
-    maxOfAccount: number,
+    partOf: (first: Item) => number,
     isHeld: ((item: Item) => boolean) | undefined,
   ): readonly Item[] {
-    const turns = Array.from(this.inLines().values(), (line) => ({ line, given: 0, isHeld: false }))
+    const turns = Array.from(this.inLines().values(), (line) => ({
+      line,
+      part: partOf(line.items[line.from]!),
+      given: 0,
+      isHeld: false,
+    }))
     this.groups++
     turns.sort((a, b) => a.line.servedIn - b.line.servedIn)
     const taken: Item[] = []
@@ -105,7 +114,7 @@ export class AcceptQueue<Item extends Waiting> {
       isOpen = false
       for (const turn of turns) {
         const { line } = turn
-        while (!turn.isHeld && turn.given < Math.min(round * quantum, maxOfAccount) && size < maxSize) {
+        while (!turn.isHeld && turn.given < Math.min(round * quantum, turn.part) && size < maxSize) {
           const item = line.items[line.from]
           if (!item) break
           turn.isHeld = isHeld?.(item) ?? false
@@ -117,7 +126,7 @@ export class AcceptQueue<Item extends Waiting> {
           turn.given += item.size
           size += item.size
         }
-        const next = turn.isHeld || turn.given >= maxOfAccount ? undefined : line.items[line.from]
+        const next = turn.isHeld || turn.given >= turn.part ? undefined : line.items[line.from]
         if (next && (next.size < maxSize || size === 0)) isOpen = true
       }
     }

@@ -35,6 +35,8 @@ export interface AcceptDeps {
    * @param isContinued they continue a list whose beginning is accepted, and wait instead of being refused with `QueueFull`
    */
   accept(acceptance: Acceptance, isContinued?: boolean): Promise<readonly AcceptedEvent[]>
+  /** Events and deliveries of a long list that are to be accepted at once. `sinceMs`: when its first part was, monotonic. */
+  partSize(sinceMs: number): number
   newId(): string
   /** Whether a kind of event is in the catalogue. */
   isKnownHook(hook: string): boolean
@@ -219,7 +221,7 @@ export async function acceptEvents(
 
 /**
  * Accepts events, each for itself: the refusal of one has no effect on the others. Those that are accepted are committed in
- * their order, by one commit as far as a group can take them. The list must not change meanwhile.
+ * their order, by one commit as far as a group can take them, while nobody else publishes. The list must not change meanwhile.
  *
  * @param onChecked gets the events as they will be sent, before they are matched; `undefined` in place of a refused one
  * @param source what publishes the events, for the call index
@@ -244,7 +246,7 @@ export async function acceptSeparately(
   await addDeliveries(deps, matched, deliveries, false)
   const now = deps.storeNow()
   let from = 0
-  // All of them before the next turn: one group takes them.
+  // All of them before the next turn: one group takes them, unless others publish.
   const accepting = matched.map(async ({ prepared, webhooks }) => {
     const own = deliveries.slice(from, from + webhooks.length)
     from += webhooks.length
@@ -290,9 +292,6 @@ async function prepareEvents(
   return prepared
 }
 
-/** Events and deliveries of a list that are accepted at once in parts: everybody waits for what is written at once. */
-const MAX_PART = 200
-
 interface AcceptOptions {
   /** What publishes the events, for the call index. */
   readonly source: string
@@ -325,11 +324,12 @@ export async function acceptPreparedEvents(
   const count = await addDeliveries(deps, matched, deliveries, mayBeFewer)
   // Store time: the wall clocks of nodes may differ.
   const now = deps.storeNow()
+  const sinceMs = deps.clock.monotonic()
   const all: AcceptedEvent[] = []
   let first = 0
   while (all.length < count) {
     const from = all.length
-    const to = inParts ? endOfPart(matched, from) : count
+    const to = inParts ? endOfPart(matched, from, deps.partSize(sinceMs)) : count
     const part = matched.slice(from, to)
     const last = part.reduce((sum, { webhooks }) => sum + webhooks.length, first)
     const events = part.map(({ prepared }) => buildEvent(prepared, now))
@@ -354,11 +354,11 @@ export async function acceptPreparedEvents(
 }
 
 /** The place behind a part that begins at `from`: at least one event. */
-function endOfPart(matched: readonly MatchedEvent[], from: number): number {
+function endOfPart(matched: readonly MatchedEvent[], from: number, maxSize: number): number {
   let size = 0
   for (let to = from; to < matched.length; to++) {
     size += 1 + matched[to]!.webhooks.length
-    if (size > MAX_PART && to > from) return to
+    if (size > maxSize && to > from) return to
   }
   return matched.length
 }

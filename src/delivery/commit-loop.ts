@@ -15,7 +15,7 @@
  * - The requests of a group are sent, and its ends reported, while the store writes the next group: a store in a thread or
  *   on a server works at the same time as this process. If there is no next group yet, the ends are reported a turn of
  *   the event loop before the requests are sent: what the host publishes then is written while they are sent. At most
- *   `MAX_SENT_AT_ONCE` requests are sent in one turn.
+ *   `MAX_SENT_AT_ONCE` requests are sent in one turn, fewer while several accounts publish.
  * - A delivery that can be sent at once starts in the group that accepts it (`uncommitted-starts`).
  * - Webhooks that the queue does not know yet are read while the group is written that accepts their first event.
  * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts
@@ -132,6 +132,8 @@ export interface CommitLoop {
   readonly queuedDeliveries: number
   /** What waits for the next groups. */
   readonly accepting: Pick<AcceptQueue<Waiting>, 'size' | 'sizeOf'>
+  /** Events and deliveries of a long list that are to be accepted at once. `sinceMs`: when its first part was, monotonic. */
+  partSize(sinceMs: number): number
   /** Resolves when nothing is in progress. */
   idle(): Promise<void>
   /** Rejects what is in no group yet; later acceptances reject with `Closing`. */
@@ -153,14 +155,23 @@ const IDLE = 'nothing waits'
 const NO_SETTLEMENTS: readonly DecidedSettlement[] = Object.freeze([])
 /** How often an acceptance gets new positions when others have taken them. */
 const MAX_COLLISIONS = 3
-/** Committed starts that are sent in one turn of the event loop. */
+/** Committed starts that are sent in one turn of the event loop, and the same while several accounts publish. */
 const MAX_SENT_AT_ONCE = 64
+const MAX_SENT_WHILE_SHARED = 16
 /** A group takes no further acceptance from this number of events and deliveries on. */
 const MAX_GROUP_SIZE = 5_000
-/** The same of one account, while others publish too. */
-const MAX_OF_ACCOUNT = 200
+/** The same of one account, while others publish too: they wait for the group. More, the longer its first acceptance has waited. */
+const MIN_PART = 20
+const MAX_PART = 200
+const MAX_PART_MS = 1_000
+/** How long a list has been accepted in small parts, ms: then it must end. */
+const LONG_LIST_MS = 10_000
 /** How long ago accounts may have published together, ms. */
-const TOGETHER_MS = 1_000
+const TOGETHER_MS = 10_000
+
+/** The part of an account whose first acceptance has waited so long. */
+const partAfter = (waitedMs: number) =>
+  Math.min(MAX_PART, Math.max(MIN_PART, Math.floor((waitedMs * MAX_PART) / MAX_PART_MS)))
 
 /** A group that is written, and the effects that it still has. */
 interface CommittedGroup {
@@ -300,13 +311,15 @@ export function createCommitLoop(
     })
   }
 
+  const isShared = () => clock.monotonic() - togetherMs < TOGETHER_MS
+
   function takeAccepts(): readonly PendingAcceptance[] {
     const isHeld = state.lease && deps.canStart() ? handlers.isHeld() : undefined
-    const isShared = clock.monotonic() - togetherMs < TOGETHER_MS
+    const nowMs = clock.monotonic()
     const taken = accepting.take(
       MAX_GROUP_SIZE,
       isHeld && (({ acceptance }) => isHeld(acceptance)),
-      isShared ? MAX_OF_ACCOUNT : MAX_GROUP_SIZE,
+      isShared() ? ({ requestedMs }) => partAfter(nowMs - requestedMs) : undefined,
     )
     for (const { acceptance } of taken) setPositions(acceptance)
     return taken
@@ -584,7 +597,7 @@ export function createCommitLoop(
   async function flushInParts(): Promise<void> {
     const last = committed.at(-1)
     for (;;) {
-      flush(MAX_SENT_AT_ONCE)
+      flush(isShared() ? MAX_SENT_WHILE_SHARED : MAX_SENT_AT_ONCE)
       if (!last || !committed.includes(last)) return
       await clock.yield()
       if (isAbandoned) return
@@ -676,7 +689,7 @@ export function createCommitLoop(
         const { events, deliveries } = acceptance
         const pending: PendingAcceptance = {
           acceptance,
-          accountId: accountOf(acceptance),
+          accountId: lineOf(acceptance),
           size: events.length + deliveries.length,
           uncommitted: NO_DELIVERIES,
           requestedMs: clock.monotonic(),
@@ -687,9 +700,9 @@ export function createCommitLoop(
           previous: undefined,
           next: undefined,
         }
-        if (lastAccountId !== undefined && lastAccountId !== pending.accountId)
-          togetherMs = pending.requestedMs
-        lastAccountId = pending.accountId
+        const accountId = accountOf(acceptance)
+        if (lastAccountId !== undefined && lastAccountId !== accountId) togetherMs = pending.requestedMs
+        lastAccountId = accountId
         accepting.add(pending)
         enqueue(unanswered, pending)
         queuedDeliveries += deliveries.length
@@ -719,6 +732,7 @@ export function createCommitLoop(
     get queuedDeliveries() {
       return queuedDeliveries
     },
+    partSize: (sinceMs) => (isShared() && clock.monotonic() - sinceMs < LONG_LIST_MS ? MIN_PART : MAX_PART),
     async idle() {
       while (running) await running
     },
@@ -738,8 +752,11 @@ export function createCommitLoop(
   }
 }
 
+/** The line in which an acceptance waits: events of host transactions, which are relayed for all accounts at once, have their own. */
+export const lineOf = (acceptance: Acceptance): string => (acceptance.inboxIds ? '' : accountOf(acceptance))
+
 /** The account that an acceptance belongs to: that of its events. Those of one call have the same. */
-export function accountOf({ events, deliveries }: Acceptance): string {
+function accountOf({ events, deliveries }: Acceptance): string {
   return events[0]?.accountId ?? deliveries[0]?.eventAccountId ?? ''
 }
 

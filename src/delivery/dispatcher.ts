@@ -48,7 +48,7 @@ import { createScheduler, type Scheduler, type Selection } from './scheduler/sch
 import type { Caps } from './scheduler/fair-queue.js'
 import type { SchedulerStats } from './scheduler/endpoint-registry.js'
 import { createTimer } from './timer.js'
-import { accountOf, createCommitLoop, type FinishedAttempt, type Picked } from './commit-loop.js'
+import { createCommitLoop, type FinishedAttempt, lineOf, type Picked } from './commit-loop.js'
 import { createStartKeys } from './start-keys.js'
 import { createWorker, type WorkerDeps } from './worker/worker.js'
 import {
@@ -77,6 +77,8 @@ export interface Dispatcher {
    * @param isContinued whether the beginning of their list is accepted: then `QueueFull`, which says that nothing is, would be wrong
    */
   accept(acceptance: Acceptance, isContinued?: boolean): Promise<readonly AcceptedEvent[]>
+  /** Events and deliveries of a long list that are to be accepted at once. `sinceMs`: when its first part was, monotonic. */
+  partSize(sinceMs: number): number
   /** Looks for work in the store now: for hosts that wrote to it in their own transaction. */
   wake(): void
   /** Cancels the unsent requests of a disabled or deleted webhook. */
@@ -909,7 +911,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     const { accepting } = loop
     const size = acceptance.events.length + acceptance.deliveries.length
     if (accepting.size + size <= MAX_PACED) return undefined
-    const waiting = accepting.sizeOf(accountOf(acceptance))
+    const waiting = accepting.sizeOf(lineOf(acceptance))
     if (waiting === 0 || waiting + size <= MAX_PACED) return undefined
     if (isTooFast(acceptance)) return QUEUE_IS_FULL
     return waiting + size > MAX_ACCEPTING ? STORE_IS_LATE : undefined
@@ -935,6 +937,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       const reason = isContinued ? undefined : refusal(acceptance)
       return reason === undefined ? loop.accept(acceptance) : Promise.reject(queueFull(reason))
     },
+    partSize: loop.partSize,
     wake() {
       sync.poll()
       loop.trigger()

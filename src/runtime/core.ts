@@ -285,6 +285,7 @@ export function createCore(
     directory: lineages,
     webhooks: store.webhooks,
     accept: dispatcher.accept,
+    partSize: dispatcher.partSize,
     newId: newTimeOrderedId,
     isKnownHook: (hook) => isRegisteredHook(catalogue, hook) && !isMetaHook(hook),
     knownHooks: catalogue.map(({ id }) => id).filter((id) => !isMetaHook(id)),

@@ -77,6 +77,7 @@ export const MEASUREMENTS = {
   P20C: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20D: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20E: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
+  P20F: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P23: { measure: measureCrash, storeKinds: DURABLE },
   REPLAY: { measure: measureReplay, storeKinds: DURABLE },
   WHY: { measure: measureWhy, storeKinds: DURABLE },

@@ -48,9 +48,21 @@ describe('what waits to be accepted', () => {
 
   it('gives no account more than its part of a group, but one item', () => {
     const queue = queueOf(item('a', 3), item('a', 3), item('b', 2), item('a', 1), item('c', 8), item('b', 2))
-    expect(accountsOf(queue.take(100, undefined, 4))).toBe('aabbc')
-    expect(accountsOf(queue.take(100, undefined, 4))).toBe('a')
+    expect(accountsOf(queue.take(100, undefined, () => 4))).toBe('aabbc')
+    expect(accountsOf(queue.take(100, undefined, () => 4))).toBe('a')
     expect(queue.size).toBe(0)
+  })
+
+  it('gives each account the part that its first item has', () => {
+    const queue = queueOf(
+      item('a', 1, 'late'),
+      item('b'),
+      ...Array.from({ length: 4 }, () => item('a')),
+      item('b'),
+    )
+    const partOf = ({ name }: Item) => (name === 'late' ? 4 : 1)
+    expect(accountsOf(queue.take(100, undefined, partOf))).toBe('aaaab')
+    expect(accountsOf(queue.take(100, undefined, partOf))).toBe('ab')
   })
 
   it('waits while it is held, with everything of its account that came later', () => {
@@ -146,7 +158,7 @@ it('a long line of one account costs each group no walk through it', () => {
   for (let index = 0; index < 20_000; index++) queue.add(counted(index))
   for (let group = 0; group < 50; group++) {
     queue.add(item('b'))
-    expect(queue.take(5_000, undefined, 200)).toHaveLength(group === 0 ? 202 : 201)
+    expect(queue.take(5_000, undefined, () => 200)).toHaveLength(group === 0 ? 202 : 201)
   }
   expect(reads).toBeLessThan(100_000)
   expect(queue.sizeOf('a')).toBe(20_000 - 50 * 200)

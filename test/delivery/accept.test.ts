@@ -189,6 +189,17 @@ describe('a long list', () => {
     expect(new Set(stored.map(({ callId }) => callId)).size).toBe(120)
   })
 
+  it('is accepted in smaller parts from when others publish too', async () => {
+    const { deps, sizes } = await recording()
+    const partSize = () => (sizes.length === 0 ? 200 : 140)
+    await acceptEvents({ ...deps, partSize }, events, { inParts: true })
+    expect(sizes).toEqual([
+      [50, 150],
+      [35, 105],
+      [35, 105],
+    ])
+  })
+
   it('is refused before any part is accepted, if one event is invalid', async () => {
     const { deps, sizes } = await recording()
     const error = await rejectionOf(acceptEvents(deps, [...events, event({ hook: 'no' })], { inParts: true }))

@@ -142,6 +142,14 @@ const aDelivery = (id: string) =>
     isAbandoned: false,
   }) as QueuedDelivery
 
+let events = 0
+function publish({ loop }: Pick<ReturnType<typeof createFixture>, 'loop'>, accountId: string, count = 1) {
+  for (let left = count; left > 0; left--) {
+    const event = { id: `e${events++}`, accountId, callId: 'call', hook: 'h' }
+    void loop.accept({ events: [event], deliveries: [] } as unknown as Acceptance)
+  }
+}
+
 describe('the effects of a committed group', () => {
   it('wait for the next commit to begin, not for it to end', async () => {
     const { log, start, makeDue, answer } = createFixture()
@@ -154,28 +162,36 @@ describe('the effects of a committed group', () => {
     expect(log).toEqual(['commit', 'commit', 'send first', 'send second'])
   })
 
-  it('are spread over turns of the event loop where many requests start', async () => {
-    const { log, start, answerNow, clock, makeDue, loop } = createFixture()
-    const deliveries = Array.from({ length: 150 }, (_, index) => aDelivery(`${index}`))
-    await start(...deliveries)
-    answerNow()
-    const sent = () => log.filter((line) => line.startsWith('send')).length
-    const counts: number[] = []
-    while (sent() < 150) {
+  it.each([
+    [['a'], 150, [64, 128, 150]],
+    [['a', 'b'], 40, [16, 32, 40]],
+  ])(
+    'are spread over turns of the event loop where many requests start, while %j publish',
+    async (accounts, count, sent) => {
+      const { log, start, answerNow, clock, makeDue, loop, groups } = createFixture()
+      for (const account of accounts) publish({ loop }, account)
+      const deliveries = Array.from({ length: count }, (_, index) => aDelivery(`${index}`))
+      await start(...deliveries)
+      expect(groups).toHaveLength(1)
+      answerNow()
+      const sends = () => log.filter((line) => line.startsWith('send'))
+      const counts: number[] = []
+      while (sends().length < count) {
+        await clock.yield()
+        if (sends().length !== (counts.at(-1) ?? 0)) counts.push(sends().length)
+      }
+      expect(counts).toEqual(sent)
+      await clock.settle()
+      expect(sends()).toEqual(deliveries.map(({ id }) => `send ${id}`))
+      // What must be sent before something else is, is not spread.
+      await start(...deliveries)
+      makeDue(aDelivery('last'))
+      answerNow()
       await clock.yield()
-      if (sent() !== (counts.at(-1) ?? 0)) counts.push(sent())
-    }
-    expect(counts).toEqual([64, 128, 150])
-    await clock.settle()
-    expect(log.slice(1)).toEqual(deliveries.map(({ id }) => `send ${id}`))
-    // What must be sent before something else is, is not spread.
-    await start(...deliveries)
-    makeDue(aDelivery('last'))
-    answerNow()
-    await clock.yield()
-    loop.flush()
-    expect(sent()).toBe(300)
-  })
+      loop.flush()
+      expect(sends()).toHaveLength(2 * count)
+    },
+  )
 
   it('need no further group', async () => {
     const { log, loop, clock, answer } = createFixture()
@@ -454,38 +470,70 @@ it('a task that begins others in its first step is not overtaken by them, nor by
 })
 
 describe('what one account publishes', () => {
-  let events = 0
-  function publish({ loop }: ReturnType<typeof createFixture>, accountId: string, count = 1) {
-    for (let left = count; left > 0; left--) {
-      const event = { id: `e${events++}`, accountId, callId: 'call', hook: 'h' }
-      void loop.accept({ events: [event], deliveries: [] } as unknown as Acceptance)
-    }
-  }
   const accountsOf = ({ accepted }: Group) => {
     const counts: Record<string, number> = {}
     for (const { events } of accepted) counts[events[0]!.accountId] = (counts[events[0]!.accountId] ?? 0) + 1
     return counts
   }
 
-  it('has at most 200 events and deliveries in a group while others publish, and is not limited alone', async () => {
+  it('has at most 20 events and deliveries in a group while others publish, and is not limited alone', async () => {
     const fixture = createFixture()
     const { groups, clock, answer } = fixture
     publish(fixture, 'a')
     await clock.settle()
     publish(fixture, 'a', 300)
     await answer()
-    publish(fixture, 'a', 300)
+    expect(fixture.loop.partSize(clock.monotonic())).toBe(200)
+    publish(fixture, 'a', 30)
     publish(fixture, 'b')
+    expect(fixture.loop.partSize(clock.monotonic() - 9_999)).toBe(20)
+    expect(fixture.loop.partSize(clock.monotonic() - 10_000)).toBe(200)
     for (let group = 0; group < 3; group++) await answer()
-    expect(groups.map(accountsOf)).toEqual([{ a: 1 }, { a: 300 }, { a: 200, b: 1 }, { a: 100 }])
-    await clock.advance(999)
-    publish(fixture, 'b', 300)
+    expect(groups.map(accountsOf)).toEqual([{ a: 1 }, { a: 300 }, { a: 20, b: 1 }, { a: 10 }])
+    await clock.advance(9_999)
+    publish(fixture, 'b', 30)
     await clock.settle()
     for (let group = 0; group < 2; group++) await answer()
-    expect(groups.slice(-2).map(accountsOf)).toEqual([{ b: 200 }, { b: 100 }])
+    expect(groups.slice(-2).map(accountsOf)).toEqual([{ b: 20 }, { b: 10 }])
     await clock.advance(1)
+    expect(fixture.loop.partSize(clock.monotonic())).toBe(200)
     publish(fixture, 'b', 300)
     await clock.settle()
     expect(accountsOf(groups.at(-1)!)).toEqual({ b: 300 })
+  })
+
+  it.each([
+    [100, 20],
+    [500, 100],
+    [1_000, 200],
+    [5_000, 200],
+  ])('has more in a group the longer its first has waited: after %i ms %i', async (waitedMs, part) => {
+    const fixture = createFixture()
+    const { groups, clock, answer } = fixture
+    publish(fixture, 'b')
+    await clock.settle()
+    publish(fixture, 'a', 300)
+    await clock.advance(waitedMs)
+    publish(fixture, 'b')
+    await answer()
+    expect(accountsOf(groups[1]!)).toEqual({ a: part, b: 1 })
+  })
+
+  it('does not wait behind what a host transaction published for all accounts', async () => {
+    const fixture = createFixture()
+    const { groups, clock, answer, loop } = fixture
+    publish(fixture, 'b')
+    await clock.settle()
+    publish(fixture, 'a', 300)
+    const events = ['a', 'b'].map((accountId) => ({
+      id: `tx-${accountId}`,
+      accountId,
+      callId: 'call',
+      hook: 'h',
+    }))
+    void loop.accept({ events, deliveries: [], inboxIds: ['1', '2'] } as unknown as Acceptance)
+    publish(fixture, 'b')
+    await answer()
+    expect(groups[1]!.accepted.filter(({ inboxIds }) => inboxIds)).toHaveLength(1)
   })
 })

@@ -175,6 +175,7 @@ export async function createHarness(
       },
     },
     webhooks: store.webhooks,
+    partSize: (sinceMs) => nodes[0]?.partSize(sinceMs) ?? 200,
     accept: (acceptance, isContinued) => (nodes[0]?.accept ?? acceptWithoutNode)(acceptance, isContinued),
   }
 

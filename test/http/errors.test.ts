@@ -3,7 +3,7 @@ import { createHookswitch, HookswitchError, memoryStore } from 'hookswitch'
 import { notWritten } from 'hookswitch/store'
 import { expect, it } from 'vitest'
 import { MAX_BODY_BYTES } from '../../src/http/message.js'
-import { jsonOf, OWN_ACCOUNT, type RequestOptions } from './records.js'
+import { CHILD_ACCOUNT, jsonOf, OWN_ACCOUNT, type RequestOptions } from './records.js'
 import { startService } from './service.js'
 
 it.each<[number, string, RequestOptions]>([
@@ -44,26 +44,34 @@ it('a failure of an event is named as on the wire, with its place in a list', as
 })
 
 it.each([
-  ['Conflict', 409],
-  ['StoreUnavailable', 503],
-] as const)('%s in the middle of a long list tells how many events were accepted', async (code, status) => {
-  const { send, store } = await startService({ ingest: true })
-  const { commit } = store.deliveries
-  let accepted = 0
-  store.deliveries.commit = async (group) => {
-    const count = group.accepted.flatMap(({ events }) => events).length
-    if (count > 0 && accepted === 200) throw notWritten(new HookswitchError(code, 'SECRET'))
-    accepted += count
-    return commit(group)
-  }
-  const data = Array.from({ length: 250 }, (_, index) => ({ hook: 'channel_create', call_id: `c${index}` }))
-  const response = await send('PUT', `/v1/accounts/${OWN_ACCOUNT}/events`, { body: { data } })
-  expect(response.status).toBe(status)
-  expect(jsonOf(response).data).toEqual({
-    message: expect.not.stringContaining('SECRET'),
-    accepted_events: 200,
-  })
-})
+  ['Conflict', 409, 'nobody', 200],
+  ['StoreUnavailable', 503, 'another account', 20],
+] as const)(
+  '%s (%i) in the middle of a long list, while %s publishes, tells how many events were accepted',
+  async (code, status, other, count) => {
+    const { send, store, hs } = await startService({ ingest: true })
+    if (other !== 'nobody') {
+      const event = { hook: 'channel_bridge', callId: 'c' }
+      await hs.publish({ ...event, accountId: OWN_ACCOUNT })
+      await hs.publish({ ...event, accountId: CHILD_ACCOUNT })
+    }
+    const { commit } = store.deliveries
+    let accepted = 0
+    store.deliveries.commit = async (group) => {
+      const events = group.accepted.flatMap(({ events }) => events).length
+      if (events > 0 && accepted === count) throw notWritten(new HookswitchError(code, 'SECRET'))
+      accepted += events
+      return commit(group)
+    }
+    const data = Array.from({ length: 250 }, (_, index) => ({ hook: 'channel_create', call_id: `c${index}` }))
+    const response = await send('PUT', `/v1/accounts/${OWN_ACCOUNT}/events`, { body: { data } })
+    expect(response.status).toBe(status)
+    expect(jsonOf(response).data).toEqual({
+      message: expect.not.stringContaining('SECRET'),
+      accepted_events: count,
+    })
+  },
+)
 
 it('secrets of a malformed login are not echoed', async () => {
   const { send } = await startService()

@@ -415,7 +415,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     tag: 'Events',
     summary: 'Publish one or more events',
     description:
-      'All events are checked before any is accepted: if one is invalid, none is accepted. A list of more than 200 events and deliveries is accepted in parts, in order. If a later part cannot be accepted (409 or 503), `data.accepted_events` of the error is the number of events before it, which are accepted. To repeat the whole list safely, give each event an idempotency key.',
+      'All events are checked before any is accepted: if one is invalid, none is accepted. A list of more than 20 events and deliveries may be accepted in parts, in order. If a later part cannot be accepted (409 or 503), `data.accepted_events` of the error is the number of events before it, which are accepted. To repeat the whole list safely, give each event an idempotency key.',
     body: {
       schema: { anyOf: [ref('Event'), { ...listOf(ref('Event')), minItems: 1 }] },
       example: example.EVENT,
