@@ -170,6 +170,13 @@ export const mutants = [
     tests: ['test/delivery/commit-loop.test.ts'],
   },
   {
+    what: 'an account is alone again after a second',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'const TOGETHER_MS = 10_000',
+    replace: 'const TOGETHER_MS = 1_000',
+    tests: ['test/delivery/commit-loop.test.ts'],
+  },
+  {
     what: 'a list never ends beside others',
     file: 'src/delivery/commit-loop.ts',
     find: 'isShared() && clock.monotonic() - sinceMs < LONG_LIST_MS ? MIN_PART : MAX_PART',
