@@ -96,6 +96,7 @@ describe('what waits to be accepted', () => {
         { maxLength: 6 },
       ),
       heldAccount: fc.constantFrom(undefined, undefined, 'a'),
+      part: fc.constantFrom(undefined, 4),
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
@@ -104,16 +105,21 @@ describe('what waits to be accepted', () => {
         const taken: { accountId: string; number: number }[] = []
         /** Groups since an account that waits and is not held was served. */
         const waited = new Map<string, number>()
-        const take = (heldAccount?: string) => {
+        const take = (heldAccount?: string, part?: number) => {
           const waiting = ['a', 'b', 'c'].filter((id) => queue.sizeOf(id) > 0 && id !== heldAccount)
           const items = queue.take(
             10,
             heldAccount === undefined ? undefined : (item) => item.accountId === heldAccount,
+            part === undefined ? undefined : () => part,
           )
           expect(items.every(({ accountId }) => accountId !== heldAccount)).toBe(true)
           if (waiting.length > 0) expect(items.length).toBeGreaterThan(0)
           let size = 0
+          const given = new Map<string, number>()
           for (const item of items) {
+            // Only the last one of an account may go beyond its part.
+            if (part !== undefined) expect(given.get(item.accountId) ?? 0).toBeLessThan(part)
+            given.set(item.accountId, (given.get(item.accountId) ?? 0) + item.size)
             // Only the last one may go beyond, and one that is as large as a group is alone.
             expect(size).toBeLessThan(10)
             size += item.size
@@ -126,9 +132,9 @@ describe('what waits to be accepted', () => {
           }
           taken.push(...items)
         }
-        for (const { adds, heldAccount } of steps) {
+        for (const { adds, heldAccount, part } of steps) {
           for (const add of adds) queue.add({ ...add, name: '', number: number++ })
-          take(heldAccount)
+          take(heldAccount, part)
         }
         while (queue.size > 0) take()
         expect(taken.map((item) => item.number).sort((a, b) => a - b)).toEqual(

@@ -45,6 +45,8 @@ it('a failure of an event is named as on the wire, with its place in a list', as
 
 it.each([
   ['Conflict', 409, 'nobody', 200],
+  ['Conflict', 409, 'another account', 20],
+  ['StoreUnavailable', 503, 'nobody', 200],
   ['StoreUnavailable', 503, 'another account', 20],
 ] as const)(
   '%s (%i) in the middle of a long list, while %s publishes, tells how many events were accepted',
