@@ -23,6 +23,7 @@ import { createBodyAdmission } from './http/body-admission.js'
 import { parseTrustedProxies } from './http/client-address.js'
 import { handlesPath, ROOT_PATHS } from './http/handles-path.js'
 import { createLazyHandler } from './http/lazy-handler.js'
+import { createPublishAdmission } from './http/publish-admission.js'
 import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
 import type { HookswitchOptions } from './options/options.js'
@@ -496,6 +497,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   // Validates the option now; the handler is created later.
   const trustedProxies = parseTrustedProxies(normalized.trustProxy)
+  const publishes = createPublishAdmission(clock)
   const apiDeps: ApiDeps = {
     node,
     options: normalized,
@@ -510,6 +512,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     jobs,
     erase: eraseRecords,
     publishing,
+    publishes,
     replayLimiter: createReplayRateLimiter(clock, normalized),
     yieldWhenDue: yieldingOf(clock).whenDue,
   }
@@ -633,7 +636,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       return erased
     },
     handle: handler.handle,
-    admitBody: createBodyAdmission({ ...normalized, trustedProxies }),
+    admitBody: createBodyAdmission({ ...normalized, trustedProxies, publishes }),
     handlesPath,
     rootPaths: ROOT_PATHS,
     node,

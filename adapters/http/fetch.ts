@@ -62,7 +62,7 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
       ...(typeof remoteAddress === 'string' ? { remoteAddress } : {}),
     }
     const bodyResult = request.body
-      ? await readBody(request.body, headers, BODY_TIMEOUT_MS, admitBody(hs, head))
+      ? await readBody(request.body, request.signal, headers, BODY_TIMEOUT_MS, admitBody(hs, head))
       : {}
     const response =
       bodyResult === 'aborted'
@@ -127,6 +127,7 @@ function toResponse({ status, headers, body, bytes }: ResponseRecord): Response 
 
 async function readBody(
   stream: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
   headers: RequestRecord['headers'],
   timeoutMs: number,
   admission: BodyAdmission,
@@ -134,6 +135,15 @@ async function readBody(
   if (isDeclaredTooLarge(headers, admission.maxBytes)) {
     admission.end()
     return { bodyProblem: admission.excess }
+  }
+  if (admission.ready) {
+    signal.addEventListener('abort', admission.end)
+    const bodyProblem = await admission.ready
+    signal.removeEventListener('abort', admission.end)
+    if (signal.aborted || bodyProblem) {
+      admission.end()
+      return signal.aborted ? 'aborted' : { bodyProblem }
+    }
   }
   const reader = stream.getReader()
   const chunks: Uint8Array[] = []

@@ -31,7 +31,19 @@ export function readNodeBody(
     admission.end()
     return { bodyProblem: admission.excess }
   }
+  if (!admission.ready) return readWithin(stream, timeoutMs, admission)
+  // What a client does meanwhile must cause no uncaught error in the host.
+  const onClose = () => admission.end()
+  stream.on('error', onClose).on('close', onClose)
+  return admission.ready.then((bodyProblem) => {
+    stream.off('close', onClose)
+    if (!bodyProblem && !stream.destroyed) return readWithin(stream, timeoutMs, admission)
+    admission.end()
+    return stream.destroyed ? 'aborted' : { bodyProblem }
+  })
+}
 
+function readWithin(stream: Readable, timeoutMs: number, admission: BodyAdmission): Promise<BodyResult> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let size = 0

@@ -17,10 +17,10 @@ import {
   tooLargeBodies,
   tooManyDeliveries,
 } from './batch-limits.js'
-import { type BodyVariants, createBodyVariants, encodingOf } from './body-variants.js'
+import { createBodyVariants, encodingOf } from './body-variants.js'
 import type { CallIndex } from './call-index.js'
 import { firstDeliveryId } from './delivery-ids.js'
-import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from './delivery-store.js'
+import type { Acceptance, AcceptedEvent, BodyTemplate, NewDelivery, NewEvent } from './delivery-store.js'
 import { type CheckedEvent, type CustomKinds, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
 import { matches, type Payload } from './match.js'
 import { payloadFields } from './payload.js'
@@ -103,7 +103,8 @@ export interface PreparedEvent {
   readonly id: string
   /** The payload that is sent, without the custom data of a webhook and the sequence number. */
   readonly payload: Payload
-  readonly bodies: BodyVariants
+  /** The payload as JSON. */
+  readonly json: string
   /** Hash of the host's event; present iff it has an idempotency key. */
   readonly hash: string | undefined
   /** W3C Trace Context of the publisher. */
@@ -138,7 +139,7 @@ export function prepareCheckedEvent(
   // Only the event counts: custom data of a webhook has its own limit and must not make the event too large
   // for others.
   checkPayloadSize(json)
-  return { event, id, payload, bodies: createBodyVariants(payload, json, true), hash, traceparent }
+  return { event, id, payload, json, hash, traceparent }
 }
 
 /** Steps between two checks whether the work has taken too long: a webhook that is examined, a delivery that is built. */
@@ -147,8 +148,14 @@ const STEPS_PER_CHECK = 256
 const CHARACTERS_PER_STEP = 64
 /** Events that are prepared between two checks. */
 const EVENTS_PER_CHECK = 16
+/** Characters of different bodies above which nothing is added to a part of a list. */
+const CHARACTERS_PER_PART = 1_048_576
 
-function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now: number): NewEvent {
+function buildEvent(
+  { event, id, hash, traceparent }: PreparedEvent,
+  bodies: readonly BodyTemplate[],
+  now: number,
+): NewEvent {
   const { accountId, callId, hook, timestampMs, idempotencyKey: key } = event
   const built: { -readonly [Name in keyof NewEvent]: NewEvent[Name] } = {
     id,
@@ -157,7 +164,7 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
     hook,
     timestampMs,
     numbered: true,
-    bodies: bodies.templates,
+    bodies,
     position: undefined,
   }
   const otherLegCallId = linkedCallId(event)
@@ -242,15 +249,13 @@ export async function acceptSeparately(
   const prepared = await prepareEvents(deps, inputs, traceparent, refuse)
   onChecked(prepared.map((event) => event?.event))
   const matched = await matchEvents(deps, prepared, false, refuse)
-  const deliveries: NewDelivery[] = []
-  await addDeliveries(deps, matched, deliveries, false)
-  const now = deps.storeNow()
+  const { events, deliveries } = await build(deps, matched, allOf(deps, matched))
   let from = 0
   // All of them before the next turn: one group takes them, unless others publish.
-  const accepting = matched.map(async ({ prepared, webhooks }) => {
+  const accepting = matched.map(async ({ prepared, webhooks }, index) => {
     const own = deliveries.slice(from, from + webhooks.length)
     from += webhooks.length
-    const accepted = await deps.accept({ events: [buildEvent(prepared, now)], deliveries: own })
+    const accepted = await deps.accept({ events: [events[index]!], deliveries: own })
     countAccepted(deps, accepted, own)
     noteAccepted(deps, accepted[0]!, prepared, webhooks, source)
     return accepted[0]!
@@ -320,35 +325,30 @@ export async function acceptPreparedEvents(
   const mayBeFewer = inboxIds !== undefined
   // All are matched before anything is built: what is refused costs little.
   const matched = await matchEvents(deps, prepared, mayBeFewer, onRefused)
-  const deliveries: NewDelivery[] = []
-  const count = await addDeliveries(deps, matched, deliveries, mayBeFewer)
-  // Store time: the wall clocks of nodes may differ.
-  const now = deps.storeNow()
+  const whole = { ...allOf(deps, matched), mayBeFewer }
+  if (inParts && matched.length > 1) await addBodies(deps, matched, whole)
   const sinceMs = deps.clock.monotonic()
   const all: AcceptedEvent[] = []
-  let first = 0
-  while (all.length < count) {
+  while (all.length < matched.length) {
     const from = all.length
-    const to = inParts ? endOfPart(matched, from, deps.partSize(sinceMs)) : count
-    const part = matched.slice(from, to)
-    const last = part.reduce((sum, { webhooks }) => sum + webhooks.length, first)
-    const events = part.map(({ prepared }) => buildEvent(prepared, now))
-    const own = part.length === count ? deliveries : deliveries.slice(first, last)
-    const acceptance = inboxIds
-      ? { events, deliveries: own, inboxIds: inboxIds.slice(0, count) }
-      : { events, deliveries: own }
+    const part = inParts ? matched.slice(from, endOfPart(matched, from, deps.partSize(sinceMs))) : matched
+    const built = await build(deps, part, inParts ? PART_LIMIT : whole)
+    const count = built.events.length
     let accepted: readonly AcceptedEvent[]
     try {
-      accepted = await deps.accept(acceptance, from > 0)
+      accepted = await deps.accept(
+        inboxIds ? { ...built, inboxIds: inboxIds.slice(0, count) } : built,
+        from > 0,
+      )
     } catch (thrown) {
       throw from === 0 ? thrown : partlyAccepted(thrown, from)
     }
-    countAccepted(deps, accepted, own)
+    countAccepted(deps, accepted, built.deliveries)
     for (let index = 0; index < accepted.length; index++)
       noteAccepted(deps, accepted[index]!, part[index]!.prepared, part[index]!.webhooks, source)
     onAccepted?.(accepted, from)
     all.push(...accepted)
-    first = last
+    if (!inParts) break
   }
   return all
 }
@@ -450,31 +450,62 @@ async function matchEvents(
   return matched
 }
 
+/** How large the different bodies of events may be together. */
+interface BodiesLimit {
+  readonly maxCharacters: number
+  /** Whether the last events are left out where the bodies of all are too large. Otherwise all are refused. */
+  readonly mayBeFewer: boolean
+}
+
+const PART_LIMIT: BodiesLimit = { maxCharacters: CHARACTERS_PER_PART, mayBeFewer: true }
+
+/** The limit of what is accepted at once. One event may have any number of webhooks. */
+const allOf = ({ limits }: AcceptDeps, { length }: readonly MatchedEvent[]): BodiesLimit => ({
+  maxCharacters: length > 1 ? maxBodyCharacters(limits) : Number.POSITIVE_INFINITY,
+  mayBeFewer: false,
+})
+
+/** Events, and a delivery for each webhook that gets one. */
+interface Built {
+  readonly events: NewEvent[]
+  readonly deliveries: NewDelivery[]
+}
+
+/** @throws `TooLarge` */
+async function build(deps: AcceptDeps, matched: readonly MatchedEvent[], limit: BodiesLimit): Promise<Built> {
+  const built: Built = { events: [], deliveries: [] }
+  await addBodies(deps, matched, limit, built)
+  return built
+}
+
 /**
- * Adds a delivery for each webhook that gets an event. Returns the number of the events.
+ * Makes the bodies that the webhooks get.
  *
- * @param mayBeFewer leaves out the last events where the bodies of all are too large
+ * @param built gets the events and deliveries. Absent: the bodies are measured, and not kept
  * @throws `TooLarge`
  */
-async function addDeliveries(
+async function addBodies(
   deps: AcceptDeps,
   matched: readonly MatchedEvent[],
-  deliveries: NewDelivery[],
-  mayBeFewer: boolean,
-): Promise<number> {
-  const maxCharacters = matched.length > 1 ? maxBodyCharacters(deps.limits) : Number.POSITIVE_INFINITY
+  { maxCharacters, mayBeFewer }: BodiesLimit,
+  built?: Built,
+): Promise<void> {
+  // Store time: the wall clocks of nodes may differ.
+  const now = deps.storeNow()
   let characters = 0
   let steps = 0
-  let count = 0
   for (const { prepared, webhooks } of matched) {
-    const { event, id, bodies } = prepared
+    const { event, id, payload, json } = prepared
+    const bodies = createBodyVariants(payload, json, true)
     for (let index = 0; index < webhooks.length; index++) {
       const webhook = webhooks[index]!
-      const deliveryId = firstDeliveryId(id, index)
-      const lane = laneOf(event, webhook, deliveryId)
       const known = bodies.templates.length
       const variant = bodies.indexFor(webhook.settings)
-      deliveries.push(buildDelivery(deliveryId, event, id, webhook, variant, lane))
+      if (built) {
+        const deliveryId = firstDeliveryId(id, index)
+        const lane = laneOf(event, webhook, deliveryId)
+        built.deliveries.push(buildDelivery(deliveryId, event, id, webhook, variant, lane))
+      }
       const { length } = bodies.templates[variant]!.head
       if (variant === known) characters += length
       if (characters > maxCharacters && !mayBeFewer) throw tooLargeBodies(deps.limits)
@@ -485,10 +516,9 @@ async function addDeliveries(
       steps = 0
       await yieldingOf(deps.clock).whenDue(event.accountId)
     }
-    count++
+    built?.events.push(buildEvent(prepared, bodies.templates, now))
     if (characters > maxCharacters) break
   }
-  return count
 }
 
 /** The accounts and the webhooks that events of one account and kind may match. */

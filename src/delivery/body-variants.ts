@@ -30,7 +30,7 @@ function buildTemplate(
   return isNumbered ? { head: `${text.slice(0, -1)},"${SEQUENCE_KEY}":`, tail: '}' } : { head: text }
 }
 
-export interface BodyVariants {
+interface BodyVariants {
   readonly templates: readonly BodyTemplate[]
   /** Index of the body for a webhook with these settings. The body is built when it is first requested. */
   indexFor(settings: BodySettings): number

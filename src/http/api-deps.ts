@@ -9,6 +9,7 @@ import type { ReplayApi } from '../runtime/replay-api.js'
 import type { WebhookApi } from '../runtime/webhook-api.js'
 import type { Yielding } from '../values/yielding.js'
 import type { TrustedProxies } from './client-address.js'
+import type { PublishAdmission } from './publish-admission.js'
 
 /** The parts of an instance that the HTTP API works with. They exist before the instance is started. */
 export interface ApiDeps {
@@ -34,6 +35,8 @@ export interface ApiDeps {
   erase(request: EraseRequest): Promise<EraseResult>
   /** Dependencies of `hs.publish`. */
   readonly publishing: PublishDeps
+  /** Bounds what the publishes of one account hold. */
+  readonly publishes: PublishAdmission
   /** Limits tests, replays and resumptions: per webhook, and replays of an account per account. */
   readonly replayLimiter: ReplayRateLimiter
   /** Called between the steps of long work (`values/yielding`). */

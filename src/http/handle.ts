@@ -145,6 +145,8 @@ async function respondTo(
     return successResponse(result, route, VERSION, options, list)
   } catch (thrown) {
     return httpErrorResponse(logFault(deps.log, thrown, facts, requestId), facts.route, responseOptions())
+  } finally {
+    facts.release?.()
   }
 }
 

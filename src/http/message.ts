@@ -20,9 +20,10 @@ export interface RequestHead {
 
 /**
  * Why a body was not read to its end: it is too large; it is too large for a request without a token in its head; it did not
- * arrive in time; all unfinished bodies together, or those of its address, are as large as they may be.
+ * arrive in time; all unfinished bodies together, or those of its address, are as large as they may be; too many publishes of the
+ * account wait.
  */
-export type BodyProblem = 'too_large' | 'no_token' | 'too_slow' | 'busy' | 'address_busy'
+export type BodyProblem = 'too_large' | 'no_token' | 'too_slow' | 'busy' | 'address_busy' | 'account_busy'
 
 /** The limits of a body that is about to be read. */
 export interface BodyAdmission {
@@ -30,9 +31,11 @@ export interface BodyAdmission {
   readonly maxBytes: number
   /** The problem of a larger body. */
   readonly excess: BodyProblem
+  /** To wait for before the body is read; resolves to the problem if it may not be read. Absent: it may be read at once. */
+  readonly ready?: Promise<BodyProblem | undefined>
   /** Counts bytes that have arrived. Returns the problem if no more may be read; these bytes are then not counted. */
   take(bytes: number): BodyProblem | undefined
-  /** The body is complete or given up. To be called once. */
+  /** The body is complete or given up. May be called again. */
   end(): void
 }
 

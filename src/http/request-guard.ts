@@ -18,6 +18,7 @@ import {
   REQUEST_TIMEOUT,
   ROUTE_NOT_FOUND,
   tooManyBodyBytes,
+  tooManyPublishes,
   UNSUPPORTED_CONTENT_CODING,
   UNSUPPORTED_MEDIA_TYPE,
   URI_TOO_LONG,
@@ -29,6 +30,7 @@ import { matchRoute, parseTarget, type RouteMatch } from '../wire/router.js'
 import type { Method, Route } from '../wire/routes.js'
 import type { ApiDeps } from './api-deps.js'
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, type RequestRecord } from './message.js'
+import { TOO_MANY_WAIT } from './publish-admission.js'
 
 /** Maximum length of a request target in characters. The server's own header limit usually applies first. */
 const MAX_URL_LENGTH = 16_384
@@ -39,6 +41,8 @@ export interface RequestFacts {
   caller?: Caller
   /** The methods of the path. */
   routes?: RouteMatch['routes']
+  /** To be called when the request is answered. */
+  release?: () => void
 }
 
 /** A request that passed all checks. */
@@ -84,6 +88,7 @@ export async function guardRequest(
   if (request.bodyProblem === 'address_busy') {
     return rejected(tooManyBodyBytes(429, options.maxUnfinishedBodyBytesPerAddress))
   }
+  if (request.bodyProblem === 'account_busy') return rejected(refusePublish(deps))
   if (request.url.length > MAX_URL_LENGTH) return rejected(URI_TOO_LONG)
 
   const target = parseTarget(request.url)
@@ -133,6 +138,12 @@ export async function guardRequest(
     )
   }
 
+  if (route.isIngest === true && facts.caller) {
+    const { accountId = '' } = match.params
+    const release = await deps.publishes.enter(accountId, facts.caller.token, bodySize(request))
+    if (!release) return rejected(refusePublish(deps))
+    facts.release = release
+  }
   // Parsing costs much more than the checks above, so only those who pass them can cause it.
   if (isLargeBody(request)) await yieldWhenDue(facts.caller?.accountId ?? '')
   const body = unparsed.parse()
@@ -153,6 +164,24 @@ function minimumBodySize({ body, parsedBody, headers }: RequestRecord): number {
   return parsedBody === undefined
     ? minimumByteLength(body)
     : Number(getHeader(headers, 'content-length') ?? 0)
+}
+
+/** As `minimumBodySize`; of a body that was parsed, that of its JSON. */
+function bodySize(request: RequestRecord): number {
+  const { parsedBody } = request
+  if (parsedBody === undefined) return minimumBodySize(request)
+  try {
+    return JSON.stringify(parsedBody).length
+  } catch {
+    // A value that JSON does not have.
+    return MAX_BODY_BYTES
+  }
+}
+
+/** Counts a publish whose events were not read as one. */
+function refusePublish({ publishing }: ApiDeps): HttpError {
+  publishing.metrics.count('hookswitch_events_refused_total', 1, 'queue_full')
+  return tooManyPublishes(TOO_MANY_WAIT)
 }
 
 /** For a string, its length in characters, a lower bound that costs nothing: the host holds it in memory anyway. */

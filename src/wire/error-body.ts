@@ -106,6 +106,10 @@ export function tooManyBodyBytes(status: 503 | 429, limit: number): HttpError {
   return httpError(status, name, message, { 'retry-after': '1' })
 }
 
+/** @param reason which limit is reached, and its value */
+export const tooManyPublishes = (reason: string): HttpError =>
+  httpError(429, 'too_many_requests', reason, { 'retry-after': '1' })
+
 /** KAZOO's sentence for a field that the schema does not define (`kz_json_schema:error_to_jobj`). */
 const UNDEFINED_FIELD = 'Strict checking of data is enabled; only include schema-defined properties'
 

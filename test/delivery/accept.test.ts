@@ -189,6 +189,34 @@ describe('a long list', () => {
     expect(new Set(stored.map(({ callId }) => callId)).size).toBe(120)
   })
 
+  it('is accepted in smaller parts where its bodies are large, at least one event', async () => {
+    const { deps, sizes } = await recording()
+    const large = (count: number) => event({ customChannelVars: { text: 'x'.repeat(count * 10_000) } })
+    const list = [...Array.from({ length: 50 }, () => large(6)), event()]
+    await acceptEvents(deps, list, { inParts: true })
+    expect(sizes).toEqual([
+      [18, 54],
+      [18, 54],
+      [15, 45],
+    ])
+  })
+
+  it('whose bodies are too large together is refused before any of it is accepted', async () => {
+    const { deps, sizes } = await recording()
+    const limits = { ...deps.limits, maxDeliveriesPerRequest: 360 }
+    const list = (size: number) =>
+      Array.from({ length: 120 }, (_, index) =>
+        event({ customChannelVars: { text: index === 119 ? '' : 'x'.repeat(size) } }),
+      )
+    await expect(acceptEvents({ ...deps, limits }, list(12_400), { inParts: true })).rejects.toMatchObject({
+      code: 'TooLarge',
+      field: 'maxDeliveriesPerRequest',
+    })
+    expect(sizes).toEqual([])
+    await acceptEvents({ ...deps, limits }, list(12_000), { inParts: true })
+    expect(sizes.length).toBeGreaterThan(1)
+  })
+
   it('is accepted in smaller parts from when others publish too', async () => {
     const { deps, sizes } = await recording()
     const partSize = () => (sizes.length === 0 ? 200 : 140)

@@ -90,6 +90,7 @@ export async function startService(options: Partial<HookswitchOptions> = {}) {
     hs.handle(request(method, url, { token, ...sent }))
   return {
     hs,
+    clock,
     store,
     token,
     send,
