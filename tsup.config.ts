@@ -1,11 +1,15 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { transform } from 'esbuild'
 import { defineConfig, type Options } from 'tsup'
 import { buildPage } from './adapters/portal/app/vite.config.js'
 
-/** Without white space; names stay in ES modules, so that stack traces can be read. */
+/** Without white space; names stay in ES modules that hosts run, so that stack traces can be read. */
 const SHARED: Options = { target: 'node20', platform: 'node', minifyWhitespace: true, minifySyntax: true }
+
+/** The command line, the test harness, what turns values into documents of the API and back, and generated code. */
+const WITHOUT_NAMES = /(src\/(simulator|testkit|wire)|adapters\/cli)\/.*\.ts$|\.generated\.js$/
 
 /** The JSON Schema of configuration files, published as `hookswitch/config.schema.json`. */
 const CONFIG_SCHEMA = 'adapters/cli/config.schema.json'
@@ -22,13 +26,13 @@ function commonJsTypes(): Plugin {
     renderChunk(_, { entryPoint, exports = [], path }) {
       if (!entryPoint || exports.length === 0) return
       const esm = `'./${path.replace(/.*\//, '')}'`
-      const module = `import(${esm}, { with: { 'resolution-mode': 'import' } })`
+      const asImport = `${esm} with { 'resolution-mode': 'import' }`
       const lines = exports.flatMap((name) => [
-        `export declare const ${name}: typeof ${module}.${name}`,
+        `export declare const ${name}: typeof m.${name}`,
         // A class is also a type.
-        ...(/^[A-Z][a-z]/.test(name) ? [`export type ${name} = ${module}.${name}`] : []),
+        ...(/^[A-Z][a-z]/.test(name) ? [`export type ${name} = m.${name}`] : []),
       ])
-      lines.unshift(`export type * from ${esm} with { 'resolution-mode': 'import' }`)
+      lines.unshift(`import type * as m from ${asImport}`, `export type * from ${asImport}`)
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path.replace(/\.js$/, '.d.cts'), `${lines.join('\n')}\n`)
     },
@@ -53,6 +57,19 @@ function toCommonJs(): Plugin {
       return { code }
     },
   }
+}
+
+/** Shortens the names of what no host runs: a hundredth of the package. */
+const shortNames: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'short-names',
+  setup(build) {
+    build.onLoad({ filter: WITHOUT_NAMES }, async ({ path }) => {
+      const loader = path.endsWith('.ts') ? 'ts' : 'js'
+      const source = await readFile(path, 'utf8')
+      const { code } = await transform(source, { loader, target: 'node20', minifyIdentifiers: true })
+      return { contents: code, loader: 'js' }
+    })
+  },
 }
 
 /** One entry per subpath of package.json "exports"; `test/house/exports.test.ts` compares the two. */
@@ -85,12 +102,14 @@ const PACKAGE: Options = {
   splitting: true,
   treeshake: false,
   external: [/^hookswitch(\/|$)/],
+  esbuildPlugins: [shortNames],
   plugins: [
     commonJsTypes(),
     {
       name: 'config-schema',
       buildEnd() {
-        copyFileSync(CONFIG_SCHEMA, join(this.options.outDir, 'config.schema.json'))
+        const schema = JSON.parse(readFileSync(CONFIG_SCHEMA, 'utf8'))
+        writeFileSync(join(this.options.outDir, 'config.schema.json'), JSON.stringify(schema))
       },
     },
     {
@@ -103,14 +122,29 @@ const PACKAGE: Options = {
   ],
 }
 
+/**
+ * Nobody loads these with Jest. Their CommonJS modules load the ES modules, which every supported version of Node can `require`: builds of
+ * their own would be a thirtieth of the package.
+ */
+const LOADED_AS_ESM = ['simulator', 'cli']
+
 const { bin: _bin, ...modules } = PACKAGE.entry as Record<string, string>
+const bundled = Object.fromEntries(Object.entries(modules).filter(([name]) => !LOADED_AS_ESM.includes(name)))
+
+const loadEsm: Plugin = {
+  name: 'load-esm',
+  buildEnd() {
+    for (const name of LOADED_AS_ESM)
+      writeFileSync(join(this.options.outDir, `${name}.cjs`), `module.exports=require('./${name}.js')\n`)
+  },
+}
 
 const COMMONJS: Options = {
   ...PACKAGE,
   format: ['cjs'],
-  entry: modules,
+  entry: bundled,
   dts: false,
-  plugins: [toCommonJs()],
+  plugins: [toCommonJs(), loadEsm],
   // Only ESM: programs that cannot `require` ES modules, such as Jest with its defaults, load this build.
   noExternal: ['nanoid'],
   esbuildOptions(options) {
@@ -124,6 +158,7 @@ const COMMONJS: Options = {
  */
 const THREAD: Options = {
   ...SHARED,
+  minifyIdentifiers: true,
   format: ['cjs'],
   entry: { 'sqlite-worker': 'adapters/storage/sqlite/worker.ts' },
   splitting: false,

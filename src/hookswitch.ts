@@ -497,7 +497,6 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   // Validates the option now; the handler is created later.
   const trustedProxies = parseTrustedProxies(normalized.trustProxy)
-  const publishes = createPublishAdmission(clock)
   const apiDeps: ApiDeps = {
     node,
     options: normalized,
@@ -512,7 +511,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     jobs,
     erase: eraseRecords,
     publishing,
-    publishes,
+    publishes: createPublishAdmission(clock),
     replayLimiter: createReplayRateLimiter(clock, normalized),
     yieldWhenDue: yieldingOf(clock).whenDue,
   }
@@ -636,7 +635,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       return erased
     },
     handle: handler.handle,
-    admitBody: createBodyAdmission({ ...normalized, trustedProxies, publishes }),
+    admitBody: createBodyAdmission({ ...normalized, trustedProxies }),
     handlesPath,
     rootPaths: ROOT_PATHS,
     node,

@@ -13,6 +13,7 @@ import {
   hasTooLargeHeaders,
   requestPath,
   transportError,
+  withBody,
 } from './request-record.js'
 import { type AwaitTaken, createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
@@ -81,7 +82,7 @@ async function handleFastifyRequest(
     body instanceof Readable ? body : raw,
   )
   if (bodyResult === 'aborted') return reply.hijack()
-  const response = await handleRequest(hs, Object.assign(record, bodyResult))
+  const response = await handleRequest(hs, withBody(record, bodyResult))
   const parts = response.stream ?? ('bodyProblem' in bodyResult ? undefined : partsOf(response))
   if (parts) return replyWithParts(reply, response, parts, awaitTaken)
   if ('bodyProblem' in bodyResult) return replyAndDrain(raw, reply, response)

@@ -19,6 +19,7 @@ import {
   isDeclaredTooLarge,
   requestPath,
   transportError,
+  withBody,
 } from './request-record.js'
 import { type AwaitTaken, createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
@@ -62,12 +63,12 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
       ...(typeof remoteAddress === 'string' ? { remoteAddress } : {}),
     }
     const bodyResult = request.body
-      ? await readBody(request.body, request.signal, headers, BODY_TIMEOUT_MS, admitBody(hs, head))
+      ? await readBody(request.body, headers, BODY_TIMEOUT_MS, admitBody(hs, head))
       : {}
     const response =
       bodyResult === 'aborted'
         ? transportError(hs, 400)
-        : await handleRequest(hs, { ...head, ...bodyResult, mountPrefix })
+        : await handleRequest(hs, withBody({ ...head, mountPrefix }, bodyResult))
     return response.stream
       ? toStreamResponse(request, response, response.stream, awaitTaken)
       : toResponse(response)
@@ -127,7 +128,6 @@ function toResponse({ status, headers, body, bytes }: ResponseRecord): Response 
 
 async function readBody(
   stream: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
   headers: RequestRecord['headers'],
   timeoutMs: number,
   admission: BodyAdmission,
@@ -135,15 +135,6 @@ async function readBody(
   if (isDeclaredTooLarge(headers, admission.maxBytes)) {
     admission.end()
     return { bodyProblem: admission.excess }
-  }
-  if (admission.ready) {
-    signal.addEventListener('abort', admission.end)
-    const bodyProblem = await admission.ready
-    signal.removeEventListener('abort', admission.end)
-    if (signal.aborted || bodyProblem) {
-      admission.end()
-      return signal.aborted ? 'aborted' : { bodyProblem }
-    }
   }
   const reader = stream.getReader()
   const chunks: Uint8Array[] = []

@@ -8,8 +8,6 @@ import { type BodyResult, isDeclaredTooLarge } from './request-record.js'
 const DRAIN_TIMEOUT_MS = 2_000
 const MAX_DRAIN_BYTES = 8 * MAX_BODY_BYTES
 
-const NO_BODY: BodyResult = Object.freeze({})
-
 /**
  * Reads a body within its limits and `timeoutMs`. A larger or slower body is a `bodyProblem`; an absent or empty one has no
  * `body`, and returns synchronously if HTTP/1 announces it. Never rejects; leaves the stream paused.
@@ -24,26 +22,14 @@ export function readNodeBody(
   stream: Readable = req,
 ): BodyResult | Promise<BodyResult> {
   // An ended stream emits no further `end`.
-  if (stream.readableEnded || hasNoBody(req)) return NO_BODY
+  if (stream.readableEnded || hasNoBody(req)) return {}
   if (stream.destroyed) return 'aborted'
   const admission = admit()
   if (stream === req && isDeclaredTooLarge(req.headers, admission.maxBytes)) {
     admission.end()
     return { bodyProblem: admission.excess }
   }
-  if (!admission.ready) return readWithin(stream, timeoutMs, admission)
-  // What a client does meanwhile must cause no uncaught error in the host.
-  const onClose = () => admission.end()
-  stream.on('error', onClose).on('close', onClose)
-  return admission.ready.then((bodyProblem) => {
-    stream.off('close', onClose)
-    if (!bodyProblem && !stream.destroyed) return readWithin(stream, timeoutMs, admission)
-    admission.end()
-    return stream.destroyed ? 'aborted' : { bodyProblem }
-  })
-}
 
-function readWithin(stream: Readable, timeoutMs: number, admission: BodyAdmission): Promise<BodyResult> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -62,6 +48,8 @@ function readWithin(stream: Readable, timeoutMs: number, admission: BodyAdmissio
       clearTimeout(timer)
       admission.end()
       stream.off('data', onData).off('end', onEnd).off('close', onAborted).pause()
+      // The listener that stays refers to them.
+      chunks.length = 0
       resolve(result)
     }
     // The error listener stays, so that a client that aborts later causes no uncaught error in the host.

@@ -13,6 +13,7 @@ import {
   headerRecord,
   requestPath,
   transportError,
+  withBody,
 } from './request-record.js'
 import { type AwaitTaken, createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
@@ -131,7 +132,7 @@ async function respond(
   if (bodyResult === 'aborted') return void res.destroy()
   const isRejected = 'bodyProblem' in bodyResult
   if (parsed && record.headers['content-encoding'] !== undefined) record.headers = decoded(record.headers)
-  const response = await handleRequest(hs, Object.assign(record, bodyResult))
+  const response = await handleRequest(hs, withBody(record, bodyResult))
   const parts = response.stream ?? (isRejected ? undefined : partsOf(response))
   if (parts) return sendParts(res, response, parts, awaitTaken)
   if (!isRejected) return queueResponse(res, response, awaitTaken)

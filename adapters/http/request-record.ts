@@ -99,6 +99,10 @@ export function transportError(
   })
 }
 
+/** A request with its body, to which nothing else refers: the service may take it out of the record. */
+export const withBody = (head: RequestRecord, body: Partial<RequestRecord>): RequestRecord =>
+  Object.assign(body, head)
+
 /** Calls `hs.handle`. If it throws (an `HttpService` must not), the response is a 500 without details. */
 export async function handleRequest(hs: HttpService, request: RequestRecord): Promise<ResponseRecord> {
   try {

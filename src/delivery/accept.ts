@@ -19,6 +19,7 @@ import {
 } from './batch-limits.js'
 import { createBodyVariants, encodingOf } from './body-variants.js'
 import type { CallIndex } from './call-index.js'
+import { MIN_PART } from './commit-loop.js'
 import { firstDeliveryId } from './delivery-ids.js'
 import type { Acceptance, AcceptedEvent, BodyTemplate, NewDelivery, NewEvent } from './delivery-store.js'
 import { type CheckedEvent, type CustomKinds, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
@@ -148,7 +149,7 @@ const STEPS_PER_CHECK = 256
 const CHARACTERS_PER_STEP = 64
 /** Events that are prepared between two checks. */
 const EVENTS_PER_CHECK = 16
-/** Characters of different bodies above which nothing is added to a part of a list. */
+/** Characters of different bodies above which a part of a list gets no more than `MIN_PART` events and deliveries. */
 const CHARACTERS_PER_PART = 1_048_576
 
 function buildEvent(
@@ -332,14 +333,12 @@ export async function acceptPreparedEvents(
   while (all.length < matched.length) {
     const from = all.length
     const part = inParts ? matched.slice(from, endOfPart(matched, from, deps.partSize(sinceMs))) : matched
-    const built = await build(deps, part, inParts ? PART_LIMIT : whole)
-    const count = built.events.length
     let accepted: readonly AcceptedEvent[]
+    let built: Built
     try {
-      accepted = await deps.accept(
-        inboxIds ? { ...built, inboxIds: inboxIds.slice(0, count) } : built,
-        from > 0,
-      )
+      built = await build(deps, part, inParts ? PART_LIMIT : whole)
+      const ids = inboxIds?.slice(0, built.events.length)
+      accepted = await deps.accept(ids ? { ...built, inboxIds: ids } : built, from > 0)
     } catch (thrown) {
       throw from === 0 ? thrown : partlyAccepted(thrown, from)
     }
@@ -455,14 +454,17 @@ interface BodiesLimit {
   readonly maxCharacters: number
   /** Whether the last events are left out where the bodies of all are too large. Otherwise all are refused. */
   readonly mayBeFewer: boolean
+  /** Number of events and deliveries that are not left out. */
+  readonly least: number
 }
 
-const PART_LIMIT: BodiesLimit = { maxCharacters: CHARACTERS_PER_PART, mayBeFewer: true }
+const PART_LIMIT: BodiesLimit = { maxCharacters: CHARACTERS_PER_PART, mayBeFewer: true, least: MIN_PART }
 
 /** The limit of what is accepted at once. One event may have any number of webhooks. */
 const allOf = ({ limits }: AcceptDeps, { length }: readonly MatchedEvent[]): BodiesLimit => ({
   maxCharacters: length > 1 ? maxBodyCharacters(limits) : Number.POSITIVE_INFINITY,
   mayBeFewer: false,
+  least: 1,
 })
 
 /** Events, and a delivery for each webhook that gets one. */
@@ -487,14 +489,17 @@ async function build(deps: AcceptDeps, matched: readonly MatchedEvent[], limit: 
 async function addBodies(
   deps: AcceptDeps,
   matched: readonly MatchedEvent[],
-  { maxCharacters, mayBeFewer }: BodiesLimit,
+  { maxCharacters, mayBeFewer, least }: BodiesLimit,
   built?: Built,
 ): Promise<void> {
   // Store time: the wall clocks of nodes may differ.
   const now = deps.storeNow()
   let characters = 0
   let steps = 0
+  let size = 0
   for (const { prepared, webhooks } of matched) {
+    size += 1 + webhooks.length
+    if (mayBeFewer && characters > maxCharacters && size > least) break
     const { event, id, payload, json } = prepared
     const bodies = createBodyVariants(payload, json, true)
     for (let index = 0; index < webhooks.length; index++) {
@@ -517,7 +522,6 @@ async function addBodies(
       await yieldingOf(deps.clock).whenDue(event.accountId)
     }
     built?.events.push(buildEvent(prepared, bodies.templates, now))
-    if (characters > maxCharacters) break
   }
 }
 

@@ -161,7 +161,7 @@ const MAX_SENT_WHILE_SHARED = 16
 /** A group takes no further acceptance from this number of events and deliveries on. */
 const MAX_GROUP_SIZE = 5_000
 /** The same of one account, while others publish too: they wait for the group. More, the longer its first acceptance has waited. */
-const MIN_PART = 20
+export const MIN_PART = 20
 const MAX_PART = 200
 const MAX_PART_MS = 1_000
 /** How long a list has been accepted in small parts, ms: then it must end. */

@@ -11,34 +11,16 @@ import {
   MAX_UNIDENTIFIED_BODY_BYTES,
   type RequestHead,
 } from './message.js'
-import type { PublishAdmission, UnreadPublish } from './publish-admission.js'
 
 interface BodyAdmissionOptions extends BodyLimits {
   readonly trustedProxies: TrustedProxies
   readonly tokenInQuery: TokenInQuery
-  readonly publishes: PublishAdmission
 }
 
-/** The token in the head of a request, if it may be valid. It may also stand in the body. */
-function tokenOf({ headers, url }: RequestHead, tokenInQuery: TokenInQuery): string | undefined {
+/** Whether the head of a request has a token that may be valid. It may also stand in the body. */
+function hasToken({ headers, url }: RequestHead, tokenInQuery: TokenInQuery): boolean {
   const lookup = findToken(headers, parseQuery(url), {}, mayHaveQueryToken(headers, tokenInQuery))
-  const token = lookup.hasConflict ? undefined : lookup.token
-  return isWellFormedToken(token) ? token : undefined
-}
-
-/** The path that events are published at, with the account's id as clients write it. */
-const PUBLISH_PATH = /^\/v[12]\/accounts\/([^/?]+)\/events\/?(?:\?|$)/
-
-/** The place of a publish that has to wait before its body is read. */
-function placeOf(
-  publishes: PublishAdmission,
-  { headers, url }: RequestHead,
-  token: string,
-): UnreadPublish | undefined {
-  const accountId = PUBLISH_PATH.exec(url)?.[1]
-  const bytes = Number(getHeader(headers, 'content-length') ?? MAX_BODY_BYTES)
-  if (accountId === undefined || !(bytes <= MAX_BODY_BYTES)) return undefined
-  return publishes.beforeReading(accountId, token, bytes)
+  return isWellFormedToken(lookup.hasConflict ? undefined : lookup.token)
 }
 
 export function createBodyAdmission({
@@ -46,7 +28,6 @@ export function createBodyAdmission({
   maxUnfinishedBodyBytesPerAddress,
   trustedProxies,
   tokenInQuery,
-  publishes,
 }: BodyAdmissionOptions): (head: RequestHead) => BodyAdmission {
   let total = 0
   /** Bytes of unfinished bodies by client address; one without bytes has no entry. */
@@ -61,10 +42,9 @@ export function createBodyAdmission({
   }
 
   return (head) => {
-    const token = tokenOf(head, tokenInQuery)
-    const maxBytes = token === undefined ? MAX_UNIDENTIFIED_BODY_BYTES : MAX_BODY_BYTES
-    const excess: BodyProblem = token === undefined ? 'no_token' : 'too_large'
-    const place = token === undefined ? undefined : placeOf(publishes, head, token)
+    const isIdentified = hasToken(head, tokenInQuery)
+    const maxBytes = isIdentified ? MAX_BODY_BYTES : MAX_UNIDENTIFIED_BODY_BYTES
+    const excess: BodyProblem = isIdentified ? 'too_large' : 'no_token'
     // Without an address its limit does not apply: it would be one for all clients.
     const address = resolveClientAddress(
       head.remoteAddress,
@@ -75,7 +55,6 @@ export function createBodyAdmission({
     return {
       maxBytes,
       excess,
-      ...(place && { ready: place.ready.then((isReady) => (isReady ? undefined : 'account_busy')) }),
       take(bytes) {
         if (size + bytes > maxBytes) return excess
         if (total + bytes > maxUnfinishedBodyBytes) return 'busy'
@@ -88,7 +67,6 @@ export function createBodyAdmission({
       end() {
         add(address, -size)
         size = 0
-        place?.end()
       },
     }
   }

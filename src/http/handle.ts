@@ -120,7 +120,13 @@ async function respondTo(
   })
   try {
     const guard = await guardRequest(deps, request, query, facts)
-    if (guard.kind === 'rejected') return httpErrorResponse(guard.error, facts.route, responseOptions())
+    if (guard.kind === 'rejected') {
+      if (guard.refusedClientId !== undefined) {
+        dropBody(request)
+        await deps.publishes.beforeRefusal(guard.refusedClientId)
+      }
+      return httpErrorResponse(guard.error, facts.route, responseOptions())
+    }
     if (guard.kind === 'preflight')
       return preflightResponse(preflightHeaders(allowHeader(facts.routes!, true)), responseOptions())
     const { route } = guard.accepted
@@ -146,8 +152,14 @@ async function respondTo(
   } catch (thrown) {
     return httpErrorResponse(logFault(deps.log, thrown, facts, requestId), facts.route, responseOptions())
   } finally {
-    facts.release?.()
+    facts.leave?.()
   }
+}
+
+/** Nobody reads the body any more, and it must not stay in memory until the request is answered. */
+function dropBody(request: { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] }): void {
+  delete request.body
+  delete request.parsedBody
 }
 
 /** Logs what the operator must see of a failed request; returns the error that its client gets. */

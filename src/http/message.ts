@@ -20,10 +20,9 @@ export interface RequestHead {
 
 /**
  * Why a body was not read to its end: it is too large; it is too large for a request without a token in its head; it did not
- * arrive in time; all unfinished bodies together, or those of its address, are as large as they may be; too many publishes of the
- * account wait.
+ * arrive in time; all unfinished bodies together, or those of its address, are as large as they may be.
  */
-export type BodyProblem = 'too_large' | 'no_token' | 'too_slow' | 'busy' | 'address_busy' | 'account_busy'
+export type BodyProblem = 'too_large' | 'no_token' | 'too_slow' | 'busy' | 'address_busy'
 
 /** The limits of a body that is about to be read. */
 export interface BodyAdmission {
@@ -31,11 +30,9 @@ export interface BodyAdmission {
   readonly maxBytes: number
   /** The problem of a larger body. */
   readonly excess: BodyProblem
-  /** To wait for before the body is read; resolves to the problem if it may not be read. Absent: it may be read at once. */
-  readonly ready?: Promise<BodyProblem | undefined>
   /** Counts bytes that have arrived. Returns the problem if no more may be read; these bytes are then not counted. */
   take(bytes: number): BodyProblem | undefined
-  /** The body is complete or given up. May be called again. */
+  /** The body is complete or given up. To be called once. */
   end(): void
 }
 
@@ -77,7 +74,7 @@ export interface ResponseStream {
 
 /** What HTTP adapters serve: a hookswitch instance, or the page of `hookswitch/portal`. */
 export interface HttpService {
-  /** Responds to every request, valid or not. Does not reject. */
+  /** Responds to every request, valid or not. Does not reject. Takes the body out of a record that it does not need any more. */
   handle(request: RequestRecord): Promise<ResponseRecord>
   /** Admits a request body before it is read. Default: every body is read up to 1 MiB. */
   admitBody?(head: RequestHead): BodyAdmission

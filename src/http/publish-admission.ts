@@ -1,202 +1,203 @@
 /**
- * Bounds what the publishes of one account hold. A body takes many times its bytes from when it is parsed until its last event is
- * accepted: as many as fit into `MAX_AT_ONCE` are worked on, and the others wait. What waits is bounded too: above it, a client that
- * has publishes in progress waits before its body is read, and another one is refused.
+ * Bounds what publishes over HTTP hold. A body takes many times its bytes from when it is parsed until its last event is accepted: a
+ * limited number of bytes is worked on, others wait, and above that they are refused. Refusals are answered at a limited rate: a client
+ * that repeats at once would otherwise make the service read bodies all the time.
+ *
+ * Bodies are counted for the account in which they publish and for the client: the account of the token, which may publish in
+ * all accounts below it. Those of one account start in the order of arrival, and the accounts of a client take turns.
  */
 import type { Clock } from '../ports.js'
 import { MAX_BODY_BYTES } from './message.js'
 
-/** Bytes of the bodies of one account that are worked on at once. */
-const MAX_AT_ONCE = MAX_BODY_BYTES
-/** Bytes of the bodies of one account that wait. */
+/**
+ * Bytes of the bodies in one account that are worked on at once, or one body. More lists at once are not accepted faster, and make others
+ * wait longer.
+ */
+const MAX_AT_ONCE = 262_144
+/** The same of small bodies: their events are accepted together. */
+const MAX_SMALL_AT_ONCE = MAX_BODY_BYTES
+/** The same of all bodies of one client, large or small. */
+const MAX_OF_CLIENT_AT_ONCE = 4 * MAX_BODY_BYTES
+/** Bytes of the bodies in one account that wait. */
 const MAX_WAITING = 8 * MAX_BODY_BYTES
-/** Bytes of all bodies that wait; above it, an account may have one that waits. */
+/** Bytes of the bodies of one client that wait, and of all: above the latter, of each client fewer may wait. */
+const MAX_OF_CLIENT_WAITING = 32 * MAX_BODY_BYTES
 const MAX_WAITING_IN_ALL = 64 * MAX_BODY_BYTES
-/** Bytes of the bodies of one account that wait or are read, above which others wait before they are read. */
-const MAX_READ_AHEAD = MAX_BODY_BYTES
-/** How long a publish waits, ms: once before its body is read, and once before it is parsed. */
+const MIN_OF_CLIENT_WAITING = MAX_BODY_BYTES
 const MAX_WAIT_MS = 10_000
-/** Bodies up to this size wait in a line of their own: single events must not wait for lists. */
+/** Bodies up to this size, large or small ones apart: single events must not wait for lists. */
 const SMALL_BODY_BYTES = 16_384
-
-/** Publishes of one account that wait unread. */
-const MAX_UNREAD = 500
+/** Time between two refusals of one client, ms. */
+const REFUSAL_MS = 20
 
 /** Why a publish is refused. */
-export const TOO_MANY_WAIT = `too many publishes of this account wait: bodies of more than ${MAX_WAITING} bytes, or one for ${MAX_WAIT_MS / 1_000} s`
+export const TOO_MANY_WAIT = `too many publishes wait: bodies of more than ${MAX_WAITING} bytes in this account or ${MAX_OF_CLIENT_WAITING} of this client, or one for ${MAX_WAIT_MS / 1_000} s`
 
 interface Waiter {
   readonly bytes: number
-  settle(isAdmitted: boolean): void
+  start(): void
 }
 
-/** The publishes of one account. */
+/** The bodies of one client in one account. */
 interface Line {
   /** Bytes that are worked on. */
   running: number
   /** Bytes that wait. */
   waiting: number
-  /** Bytes that are read for those that waited unread. */
-  reading: number
   readonly waiters: Waiter[]
-  readonly unread: Waiter[]
-  /** Number of publishes that are worked on or wait, by token. */
-  readonly clients: Map<string, number>
 }
 
-/** The place of a publish whose body has to wait before it is read. */
-export interface UnreadPublish {
-  /** Resolves to whether the body may be read. */
-  readonly ready: Promise<boolean>
-  /** The body is read, or given up. May be called again. */
-  end(): void
+interface Client {
+  running: number
+  waiting: number
+  /** By account. */
+  readonly lines: Map<string, Line>
+  /** Those in which a body waits, in the order of their turns. */
+  readonly turns: Map<string, Line>
+  /** Whether the body whose turn it is waits for other accounts of the client: nobody passes it. */
+  isFull: boolean
 }
 
 export interface PublishAdmission {
   /**
-   * Called before a body is read.
-   *
-   * @param token the client's, not yet checked
-   * @param bytes the size of the body, or the most that it can have
-   * @returns `undefined` if it may be read at once
-   */
-  beforeReading(accountId: string, token: string, bytes: number): UnreadPublish | undefined
-  /**
    * Waits until a body may be parsed. Resolves to what is to be called once when the publish is answered; to `undefined` if it is
    * refused.
    *
-   * @param token the client's, after it was checked
+   * @param clientId the account of the token
+   * @param accountId the account in which the events happened
    */
-  enter(accountId: string, token: string, bytes: number): Promise<(() => void) | undefined>
+  enter(clientId: string, accountId: string, bytes: number): Promise<(() => void) | undefined>
+  /** Waits until a refusal of a client may be answered: at least 20 ms after the one before, at most 10 s. */
+  beforeRefusal(clientId: string): Promise<void>
 }
 
-export function createPublishAdmission(clock: Pick<Clock, 'sleep'>): PublishAdmission {
-  const lines = new Map<string, Line>()
-  /** Bytes of all bodies that wait. */
+export function createPublishAdmission(clock: Pick<Clock, 'monotonic' | 'sleep'>): PublishAdmission {
+  const large = createLane(clock, MAX_AT_ONCE)
+  const small = createLane(clock, MAX_SMALL_AT_ONCE)
+  /** When the last refusal of each client is answered, and how many are not yet. */
+  const refusals = new Map<string, { lastMs: number; pending: number }>()
+  return {
+    enter: (clientId, accountId, bytes) =>
+      (bytes > SMALL_BODY_BYTES ? large : small)(clientId, accountId, bytes),
+    async beforeRefusal(clientId) {
+      const nowMs = clock.monotonic()
+      const refused = refusals.get(clientId) ?? { lastMs: nowMs, pending: 0 }
+      refusals.set(clientId, refused)
+      refused.lastMs = Math.min(refused.lastMs + REFUSAL_MS, nowMs + MAX_WAIT_MS)
+      refused.pending += 1
+      await clock.sleep(refused.lastMs - nowMs)
+      refused.pending -= 1
+      if (refused.pending === 0) refusals.delete(clientId)
+    },
+  }
+}
+
+function createLane(clock: Pick<Clock, 'sleep'>, maxAtOnce: number): PublishAdmission['enter'] {
+  const clients = new Map<string, Client>()
   let waitingInAll = 0
 
-  const keyOf = (accountId: string, bytes: number) =>
-    bytes > SMALL_BODY_BYTES ? accountId : `${accountId}/small`
+  function clientOf(clientId: string): Client {
+    let client = clients.get(clientId)
+    if (!client) {
+      client = { running: 0, waiting: 0, lines: new Map(), turns: new Map(), isFull: false }
+      clients.set(clientId, client)
+    }
+    return client
+  }
 
-  function lineOf(key: string): Line {
-    let line = lines.get(key)
+  function lineOf({ lines }: Client, accountId: string): Line {
+    let line = lines.get(accountId)
     if (!line) {
-      line = { running: 0, waiting: 0, reading: 0, waiters: [], unread: [], clients: new Map() }
-      lines.set(key, line)
+      line = { running: 0, waiting: 0, waiters: [] }
+      lines.set(accountId, line)
     }
     return line
   }
 
-  /** Waits in a line, at most `MAX_WAIT_MS`. Resolves to whether it is its turn; `end` ends the wait. */
-  function wait(waiters: Waiter[], bytes: number): { readonly ready: Promise<boolean>; end(): void } {
-    const timeout = new AbortController()
-    const end = () => timeout.abort()
-    const ready = new Promise<boolean>((resolve) => {
-      const waiter: Waiter = {
-        bytes,
-        settle(isAdmitted) {
-          resolve(isAdmitted)
-          end()
-        },
-      }
-      waiters.push(waiter)
-      void clock.sleep(MAX_WAIT_MS, timeout.signal).then(() => {
-        const index = waiters.indexOf(waiter)
-        if (index >= 0) waiters.splice(index, 1)
-        resolve(false)
-      })
-    })
-    return { ready, end }
+  const fits = ({ running }: Line | Client, bytes: number, max: number) =>
+    running === 0 || running + bytes <= max
+
+  function mayWait(client: Client, line: Line, bytes: number): boolean {
+    const max = waitingInAll + bytes <= MAX_WAITING_IN_ALL ? MAX_OF_CLIENT_WAITING : MIN_OF_CLIENT_WAITING
+    return line.waiting + bytes <= MAX_WAITING && client.waiting + bytes <= max
   }
 
-  const mayRun = ({ running }: Line, bytes: number) => running === 0 || running + bytes <= MAX_AT_ONCE
-
-  const mayWait = ({ waiting }: Line, bytes: number) =>
-    waiting === 0 || (waiting + bytes <= MAX_WAITING && waitingInAll + bytes <= MAX_WAITING_IN_ALL)
-
-  function mayRead({ waiting, reading }: Line, bytes: number): boolean {
-    const ahead = waiting + reading
-    return ahead === 0 || ahead + bytes <= MAX_READ_AHEAD
+  function addRunning(client: Client, line: Line, bytes: number): void {
+    client.running += bytes
+    line.running += bytes
   }
 
-  function addWaiting(line: Line, bytes: number): void {
+  function addWaiting(client: Client, line: Line, bytes: number): void {
+    client.waiting += bytes
     line.waiting += bytes
     waitingInAll += bytes
   }
 
-  /** Admits those whose turn it is. */
-  function advance(key: string, line: Line): void {
-    for (let [next] = line.waiters; next && mayRun(line, next.bytes); [next] = line.waiters) {
+  /** Starts those whose turn it is. */
+  function advance(client: Client): void {
+    client.isFull = false
+    for (const [accountId, line] of client.turns) {
+      const next = line.waiters[0]!
+      if (!fits(line, next.bytes, maxAtOnce)) continue
+      client.isFull = !fits(client, next.bytes, MAX_OF_CLIENT_AT_ONCE)
+      if (client.isFull) return
       line.waiters.shift()
-      addWaiting(line, -next.bytes)
-      line.running += next.bytes
-      next.settle(true)
+      // To the end of the turns; the loop comes to it again.
+      client.turns.delete(accountId)
+      if (line.waiters.length > 0) client.turns.set(accountId, line)
+      addRunning(client, line, next.bytes)
+      next.start()
     }
-    for (let [next] = line.unread; next && mayRead(line, next.bytes); [next] = line.unread) {
-      line.unread.shift()
-      line.reading += next.bytes
-      next.settle(true)
-    }
-    if (line.clients.size === 0 && line.reading === 0) lines.delete(key)
   }
 
-  function countClient({ clients }: Line, token: string, change: 1 | -1): void {
-    const count = (clients.get(token) ?? 0) + change
-    if (count > 0) clients.set(token, count)
-    else clients.delete(token)
-  }
-
-  return {
-    beforeReading(accountId, token, bytes) {
-      if (bytes <= SMALL_BODY_BYTES) return undefined
-      const key = keyOf(accountId, bytes)
-      const line = lines.get(key)
-      if (!line?.clients.has(token)) return undefined
-      if (line.waiters.length === 0 && line.unread.length === 0) return undefined
-      if (line.unread.length >= MAX_UNREAD) return { ready: Promise.resolve(false), end() {} }
-      const place = wait(line.unread, bytes)
-      let isReading = false
-      let isOver = false
-      const end = () => {
-        isOver = true
-        place.end()
-        if (!isReading) return
-        isReading = false
-        line.reading -= bytes
-        advance(key, line)
+  /** Waits in a line. Resolves to whether the body was started. */
+  function wait(client: Client, accountId: string, line: Line, bytes: number): Promise<boolean> {
+    const timeout = new AbortController()
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        bytes,
+        start() {
+          resolve(true)
+          timeout.abort()
+        },
       }
-      const ready = place.ready.then((isAdmitted) => {
-        isReading = isAdmitted
-        if (isOver) end()
-        return isAdmitted
+      line.waiters.push(waiter)
+      client.turns.set(accountId, line)
+      void clock.sleep(MAX_WAIT_MS, timeout.signal).then(() => {
+        const index = line.waiters.indexOf(waiter)
+        if (index < 0) return
+        line.waiters.splice(index, 1)
+        if (line.waiters.length === 0) client.turns.delete(accountId)
+        resolve(false)
       })
-      return { ready, end }
-    },
-    async enter(accountId, token, bytes) {
-      const key = keyOf(accountId, bytes)
-      const line = lineOf(key)
-      countClient(line, token, 1)
-      const leave = () => {
-        countClient(line, token, -1)
-        advance(key, line)
-      }
-      if (line.waiters.length === 0 && mayRun(line, bytes)) line.running += bytes
-      else {
-        if (!mayWait(line, bytes)) {
-          leave()
-          return undefined
-        }
-        addWaiting(line, bytes)
-        if (!(await wait(line.waiters, bytes).ready)) {
-          addWaiting(line, -bytes)
-          leave()
-          return undefined
-        }
-      }
-      return () => {
-        line.running -= bytes
-        leave()
-      }
-    },
+    })
+  }
+
+  return async (clientId, accountId, bytes) => {
+    const client = clientOf(clientId)
+    const line = lineOf(client, accountId)
+    const leave = () => {
+      advance(client)
+      if (line.running === 0 && line.waiting === 0) client.lines.delete(accountId)
+      if (client.lines.size === 0) clients.delete(clientId)
+    }
+    const refuse = () => {
+      leave()
+      return undefined
+    }
+    const isFirst = line.waiters.length === 0 && !client.isFull
+    if (isFirst && fits(line, bytes, maxAtOnce) && fits(client, bytes, MAX_OF_CLIENT_AT_ONCE))
+      addRunning(client, line, bytes)
+    else {
+      if (!mayWait(client, line, bytes)) return refuse()
+      addWaiting(client, line, bytes)
+      const isStarted = await wait(client, accountId, line, bytes)
+      addWaiting(client, line, -bytes)
+      if (!isStarted) return refuse()
+    }
+    return () => {
+      addRunning(client, line, -bytes)
+      leave()
+    }
   }
 }

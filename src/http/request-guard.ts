@@ -41,8 +41,8 @@ export interface RequestFacts {
   caller?: Caller
   /** The methods of the path. */
   routes?: RouteMatch['routes']
-  /** To be called when the request is answered. */
-  release?: () => void
+  /** Of a publish: gives back its share. To be called when the request is answered. */
+  leave?: () => void
 }
 
 /** A request that passed all checks. */
@@ -57,10 +57,17 @@ export interface AcceptedRequest {
 /** The result of the checks; `preflight` is a CORS preflight request. */
 type GuardResult =
   | { readonly kind: 'accepted'; readonly accepted: AcceptedRequest }
-  | { readonly kind: 'rejected'; readonly error: HttpError }
+  | Rejected
   | { readonly kind: 'preflight' }
 
-const rejected = (error: HttpError): GuardResult => ({ kind: 'rejected', error })
+interface Rejected {
+  readonly kind: 'rejected'
+  readonly error: HttpError
+  /** The client whose publish was refused: it is not answered at once (`PublishAdmission`). */
+  readonly refusedClientId?: string
+}
+
+const rejected = (error: HttpError): Rejected => ({ kind: 'rejected', error })
 
 const TWO_TOKENS = validationError([
   { path: 'X-Auth-Token', rule: 'error', message: 'Two different X-Auth-Token headers were sent' },
@@ -88,7 +95,6 @@ export async function guardRequest(
   if (request.bodyProblem === 'address_busy') {
     return rejected(tooManyBodyBytes(429, options.maxUnfinishedBodyBytesPerAddress))
   }
-  if (request.bodyProblem === 'account_busy') return rejected(refusePublish(deps))
   if (request.url.length > MAX_URL_LENGTH) return rejected(URI_TOO_LONG)
 
   const target = parseTarget(request.url)
@@ -139,10 +145,15 @@ export async function guardRequest(
   }
 
   if (route.isIngest === true && facts.caller) {
-    const { accountId = '' } = match.params
-    const release = await deps.publishes.enter(accountId, facts.caller.token, bodySize(request))
-    if (!release) return rejected(refusePublish(deps))
-    facts.release = release
+    const { accountId: clientId } = facts.caller
+    const { accountId = clientId } = match.params
+    const leave = await deps.publishes.enter(clientId, accountId, bodySize(request))
+    if (!leave) {
+      // Nobody knows how many events it has.
+      deps.publishing.metrics.count('hookswitch_events_refused_total', 1, 'queue_full')
+      return { ...rejected(tooManyPublishes(TOO_MANY_WAIT)), refusedClientId: clientId }
+    }
+    facts.leave = leave
   }
   // Parsing costs much more than the checks above, so only those who pass them can cause it.
   if (isLargeBody(request)) await yieldWhenDue(facts.caller?.accountId ?? '')
@@ -176,12 +187,6 @@ function bodySize(request: RequestRecord): number {
     // A value that JSON does not have.
     return MAX_BODY_BYTES
   }
-}
-
-/** Counts a publish whose events were not read as one. */
-function refusePublish({ publishing }: ApiDeps): HttpError {
-  publishing.metrics.count('hookswitch_events_refused_total', 1, 'queue_full')
-  return tooManyPublishes(TOO_MANY_WAIT)
 }
 
 /** For a string, its length in characters, a lower bound that costs nothing: the host holds it in memory anyway. */

@@ -15,7 +15,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -25,7 +25,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.uri === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "uri"}};
+const err1 = {instancePath,keyword:"required",params:{missingProperty: "uri"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -35,7 +35,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.hook === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hook"}};
+const err2 = {instancePath,keyword:"required",params:{missingProperty: "hook"}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -48,7 +48,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
 if(func2(data0) > 255){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err3 = {instancePath:instancePath+"/name",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -58,7 +58,7 @@ vErrors.push(err3);
 errors++;
 }
 if(func2(data0) < 1){
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1}};
+const err4 = {instancePath:instancePath+"/name",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -68,7 +68,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!pattern0.test(data0)){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
+const err5 = {instancePath:instancePath+"/name",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -79,7 +79,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+const err6 = {instancePath:instancePath+"/name",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -93,7 +93,7 @@ if(data.uri !== undefined){
 let data1 = data.uri;
 if(typeof data1 === "string"){
 if(func2(data1) > 2048){
-const err7 = {instancePath:instancePath+"/uri",schemaPath:"#/properties/uri/maxLength",keyword:"maxLength",params:{limit: 2048}};
+const err7 = {instancePath:instancePath+"/uri",keyword:"maxLength",params:{limit: 2048}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -104,7 +104,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/uri",schemaPath:"#/properties/uri/type",keyword:"type",params:{type: "string"}};
+const err8 = {instancePath:instancePath+"/uri",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -118,7 +118,7 @@ if(data.hook !== undefined){
 let data2 = data.hook;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err9 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/maxLength",keyword:"maxLength",params:{limit: 64}};
+const err9 = {instancePath:instancePath+"/hook",keyword:"maxLength",params:{limit: 64}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -128,7 +128,7 @@ vErrors.push(err9);
 errors++;
 }
 if(func2(data2) < 1){
-const err10 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/minLength",keyword:"minLength",params:{limit: 1}};
+const err10 = {instancePath:instancePath+"/hook",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -139,7 +139,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/type",keyword:"type",params:{type: "string"}};
+const err11 = {instancePath:instancePath+"/hook",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -153,7 +153,7 @@ if(data.only !== undefined){
 let data3 = data.only;
 if(Array.isArray(data3)){
 if(data3.length > 100){
-const err12 = {instancePath:instancePath+"/only",schemaPath:"#/properties/only/maxItems",keyword:"maxItems",params:{limit: 100}};
+const err12 = {instancePath:instancePath+"/only",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -163,7 +163,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data3.length < 1){
-const err13 = {instancePath:instancePath+"/only",schemaPath:"#/properties/only/minItems",keyword:"minItems",params:{limit: 1}};
+const err13 = {instancePath:instancePath+"/only",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -177,7 +177,7 @@ for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
 if(func2(data4) > 64){
-const err14 = {instancePath:instancePath+"/only/" + i0,schemaPath:"#/properties/only/items/maxLength",keyword:"maxLength",params:{limit: 64}};
+const err14 = {instancePath:instancePath+"/only/" + i0,keyword:"maxLength",params:{limit: 64}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -188,7 +188,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/only/" + i0,schemaPath:"#/properties/only/items/type",keyword:"type",params:{type: "string"}};
+const err15 = {instancePath:instancePath+"/only/" + i0,keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -209,7 +209,7 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-const err16 = {instancePath:instancePath+"/only",schemaPath:"#/properties/only/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0}};
+const err16 = {instancePath:instancePath+"/only",keyword:"uniqueItems",params:{i: i1, j: j0}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -224,7 +224,7 @@ indices0[item0] = i1;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/only",schemaPath:"#/properties/only/type",keyword:"type",params:{type: "array"}};
+const err17 = {instancePath:instancePath+"/only",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -237,7 +237,7 @@ errors++;
 if(data.filter !== undefined){
 let data5 = data.filter;
 if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
-const err18 = {instancePath:instancePath+"/filter",schemaPath:"#/properties/filter/type",keyword:"type",params:{type: "object"}};
+const err18 = {instancePath:instancePath+"/filter",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -250,7 +250,7 @@ errors++;
 if(data.httpVerb !== undefined){
 let data6 = data.httpVerb;
 if(typeof data6 !== "string"){
-const err19 = {instancePath:instancePath+"/httpVerb",schemaPath:"#/properties/httpVerb/type",keyword:"type",params:{type: "string"}};
+const err19 = {instancePath:instancePath+"/httpVerb",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -260,7 +260,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((((data6 === "get") || (data6 === "post")) || (data6 === "put")) || (data6 === "patch")) || (data6 === "delete"))){
-const err20 = {instancePath:instancePath+"/httpVerb",schemaPath:"#/properties/httpVerb/enum",keyword:"enum",params:{allowedValues: schema11.properties.httpVerb.enum}};
+const err20 = {instancePath:instancePath+"/httpVerb",keyword:"enum",params:{allowedValues: schema11.properties.httpVerb.enum}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -273,7 +273,7 @@ errors++;
 if(data.retries !== undefined){
 let data7 = data.retries;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err21 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/type",keyword:"type",params:{type: "integer"}};
+const err21 = {instancePath:instancePath+"/retries",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -284,7 +284,7 @@ errors++;
 }
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 > 30 || isNaN(data7)){
-const err22 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 30}};
+const err22 = {instancePath:instancePath+"/retries",keyword:"maximum",params:{comparison: "<=", limit: 30}};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -294,7 +294,7 @@ vErrors.push(err22);
 errors++;
 }
 if(data7 < 0 || isNaN(data7)){
-const err23 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err23 = {instancePath:instancePath+"/retries",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -308,7 +308,7 @@ errors++;
 if(data.format !== undefined){
 let data8 = data.format;
 if(typeof data8 !== "string"){
-const err24 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"}};
+const err24 = {instancePath:instancePath+"/format",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -318,7 +318,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!((data8 === "json") || (data8 === "form-data"))){
-const err25 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema11.properties.format.enum}};
+const err25 = {instancePath:instancePath+"/format",keyword:"enum",params:{allowedValues: schema11.properties.format.enum}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -330,7 +330,7 @@ errors++;
 }
 if(data.enabled !== undefined){
 if(typeof data.enabled !== "boolean"){
-const err26 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"}};
+const err26 = {instancePath:instancePath+"/enabled",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -342,7 +342,7 @@ errors++;
 }
 if(data.includeSubaccounts !== undefined){
 if(typeof data.includeSubaccounts !== "boolean"){
-const err27 = {instancePath:instancePath+"/includeSubaccounts",schemaPath:"#/properties/includeSubaccounts/type",keyword:"type",params:{type: "boolean"}};
+const err27 = {instancePath:instancePath+"/includeSubaccounts",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -354,7 +354,7 @@ errors++;
 }
 if(data.includeInternalLegs !== undefined){
 if(typeof data.includeInternalLegs !== "boolean"){
-const err28 = {instancePath:instancePath+"/includeInternalLegs",schemaPath:"#/properties/includeInternalLegs/type",keyword:"type",params:{type: "boolean"}};
+const err28 = {instancePath:instancePath+"/includeInternalLegs",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -372,7 +372,7 @@ if(!(pattern1.test(key0))){
 let data13 = data12[key0];
 if(typeof data13 === "string"){
 if(!pattern0.test(data13)){
-const err29 = {instancePath:instancePath+"/customData/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
+const err29 = {instancePath:instancePath+"/customData/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -383,7 +383,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/customData/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/additionalProperties/type",keyword:"type",params:{type: "string"}};
+const err30 = {instancePath:instancePath+"/customData/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -396,7 +396,7 @@ errors++;
 }
 for(const key1 in data12){
 if(pattern1.test(key1)){
-const err31 = {instancePath:instancePath+"/customData/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/patternProperties/%5E__proto__%24%7C%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
+const err31 = {instancePath:instancePath+"/customData/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -408,7 +408,7 @@ errors++;
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/customData",schemaPath:"#/properties/customData/type",keyword:"type",params:{type: "object"}};
+const err32 = {instancePath:instancePath+"/customData",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -426,7 +426,7 @@ if(!(pattern1.test(key2))){
 let data16 = data15[key2];
 if(typeof data16 === "string"){
 if(!pattern0.test(data16)){
-const err33 = {instancePath:instancePath+"/customRequestHeaders/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
+const err33 = {instancePath:instancePath+"/customRequestHeaders/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -437,7 +437,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/customRequestHeaders/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/additionalProperties/type",keyword:"type",params:{type: "string"}};
+const err34 = {instancePath:instancePath+"/customRequestHeaders/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -450,7 +450,7 @@ errors++;
 }
 for(const key3 in data15){
 if(pattern1.test(key3)){
-const err35 = {instancePath:instancePath+"/customRequestHeaders/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/patternProperties/%5E__proto__%24%7C%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
+const err35 = {instancePath:instancePath+"/customRequestHeaders/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -462,7 +462,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/customRequestHeaders",schemaPath:"#/properties/customRequestHeaders/type",keyword:"type",params:{type: "object"}};
+const err36 = {instancePath:instancePath+"/customRequestHeaders",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -476,7 +476,7 @@ if(data.group !== undefined){
 let data18 = data.group;
 if(typeof data18 === "string"){
 if(func2(data18) > 255){
-const err37 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err37 = {instancePath:instancePath+"/group",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -486,7 +486,7 @@ vErrors.push(err37);
 errors++;
 }
 if(!pattern0.test(data18)){
-const err38 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
+const err38 = {instancePath:instancePath+"/group",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -497,7 +497,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/type",keyword:"type",params:{type: "string"}};
+const err39 = {instancePath:instancePath+"/group",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -510,7 +510,7 @@ errors++;
 if(data.maxAgeSeconds !== undefined){
 let data19 = data.maxAgeSeconds;
 if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
-const err40 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/type",keyword:"type",params:{type: "integer"}};
+const err40 = {instancePath:instancePath+"/maxAgeSeconds",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -521,7 +521,7 @@ errors++;
 }
 if((typeof data19 == "number") && (isFinite(data19))){
 if(data19 > 2147483647 || isNaN(data19)){
-const err41 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err41 = {instancePath:instancePath+"/maxAgeSeconds",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -531,7 +531,7 @@ vErrors.push(err41);
 errors++;
 }
 if(data19 < 1 || isNaN(data19)){
-const err42 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+const err42 = {instancePath:instancePath+"/maxAgeSeconds",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -546,7 +546,7 @@ if(data.rateLimit !== undefined){
 let data20 = data.rateLimit;
 if((typeof data20 == "number") && (isFinite(data20))){
 if(data20 > 10000 || isNaN(data20)){
-const err43 = {instancePath:instancePath+"/rateLimit",schemaPath:"#/properties/rateLimit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000}};
+const err43 = {instancePath:instancePath+"/rateLimit",keyword:"maximum",params:{comparison: "<=", limit: 10000}};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -556,7 +556,7 @@ vErrors.push(err43);
 errors++;
 }
 if(data20 < 0.001 || isNaN(data20)){
-const err44 = {instancePath:instancePath+"/rateLimit",schemaPath:"#/properties/rateLimit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.001}};
+const err44 = {instancePath:instancePath+"/rateLimit",keyword:"minimum",params:{comparison: ">=", limit: 0.001}};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -567,7 +567,7 @@ errors++;
 }
 }
 else {
-const err45 = {instancePath:instancePath+"/rateLimit",schemaPath:"#/properties/rateLimit/type",keyword:"type",params:{type: "number"}};
+const err45 = {instancePath:instancePath+"/rateLimit",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -580,7 +580,7 @@ errors++;
 if(data.ordering !== undefined){
 let data21 = data.ordering;
 if(typeof data21 !== "string"){
-const err46 = {instancePath:instancePath+"/ordering",schemaPath:"#/properties/ordering/type",keyword:"type",params:{type: "string"}};
+const err46 = {instancePath:instancePath+"/ordering",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -590,7 +590,7 @@ vErrors.push(err46);
 errors++;
 }
 if(!(((data21 === "call") || (data21 === "strict")) || (data21 === "none"))){
-const err47 = {instancePath:instancePath+"/ordering",schemaPath:"#/properties/ordering/enum",keyword:"enum",params:{allowedValues: schema11.properties.ordering.enum}};
+const err47 = {instancePath:instancePath+"/ordering",keyword:"enum",params:{allowedValues: schema11.properties.ordering.enum}};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -602,7 +602,7 @@ errors++;
 }
 }
 else {
-const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err48 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -626,7 +626,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.hook === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hook"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "hook"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -636,7 +636,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.accountId === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "accountId"}};
+const err1 = {instancePath,keyword:"required",params:{missingProperty: "accountId"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -646,7 +646,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.callId === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "callId"}};
+const err2 = {instancePath,keyword:"required",params:{missingProperty: "callId"}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -657,7 +657,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(func9.call(schema12.properties, key0))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+const err3 = {instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -671,7 +671,7 @@ if(data.hook !== undefined){
 let data0 = data.hook;
 if(typeof data0 === "string"){
 if(func2(data0) > 64){
-const err4 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/maxLength",keyword:"maxLength",params:{limit: 64}};
+const err4 = {instancePath:instancePath+"/hook",keyword:"maxLength",params:{limit: 64}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -681,7 +681,7 @@ vErrors.push(err4);
 errors++;
 }
 if(func2(data0) < 1){
-const err5 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/minLength",keyword:"minLength",params:{limit: 1}};
+const err5 = {instancePath:instancePath+"/hook",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -692,7 +692,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/type",keyword:"type",params:{type: "string"}};
+const err6 = {instancePath:instancePath+"/hook",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -706,7 +706,7 @@ if(data.accountId !== undefined){
 let data1 = data.accountId;
 if(typeof data1 === "string"){
 if(!pattern8.test(data1)){
-const err7 = {instancePath:instancePath+"/accountId",schemaPath:"#/properties/accountId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"}};
+const err7 = {instancePath:instancePath+"/accountId",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -717,7 +717,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/accountId",schemaPath:"#/properties/accountId/type",keyword:"type",params:{type: "string"}};
+const err8 = {instancePath:instancePath+"/accountId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -731,7 +731,7 @@ if(data.callId !== undefined){
 let data2 = data.callId;
 if(typeof data2 === "string"){
 if(func2(data2) > 255){
-const err9 = {instancePath:instancePath+"/callId",schemaPath:"#/properties/callId/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err9 = {instancePath:instancePath+"/callId",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -741,7 +741,7 @@ vErrors.push(err9);
 errors++;
 }
 if(func2(data2) < 1){
-const err10 = {instancePath:instancePath+"/callId",schemaPath:"#/properties/callId/minLength",keyword:"minLength",params:{limit: 1}};
+const err10 = {instancePath:instancePath+"/callId",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -751,7 +751,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!pattern9.test(data2)){
-const err11 = {instancePath:instancePath+"/callId",schemaPath:"#/properties/callId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err11 = {instancePath:instancePath+"/callId",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -762,7 +762,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/callId",schemaPath:"#/properties/callId/type",keyword:"type",params:{type: "string"}};
+const err12 = {instancePath:instancePath+"/callId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -776,7 +776,7 @@ if(data.callGroupId !== undefined){
 let data3 = data.callGroupId;
 if(typeof data3 === "string"){
 if(func2(data3) > 255){
-const err13 = {instancePath:instancePath+"/callGroupId",schemaPath:"#/properties/callGroupId/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err13 = {instancePath:instancePath+"/callGroupId",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -786,7 +786,7 @@ vErrors.push(err13);
 errors++;
 }
 if(func2(data3) < 1){
-const err14 = {instancePath:instancePath+"/callGroupId",schemaPath:"#/properties/callGroupId/minLength",keyword:"minLength",params:{limit: 1}};
+const err14 = {instancePath:instancePath+"/callGroupId",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -796,7 +796,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!pattern9.test(data3)){
-const err15 = {instancePath:instancePath+"/callGroupId",schemaPath:"#/properties/callGroupId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err15 = {instancePath:instancePath+"/callGroupId",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -807,7 +807,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/callGroupId",schemaPath:"#/properties/callGroupId/type",keyword:"type",params:{type: "string"}};
+const err16 = {instancePath:instancePath+"/callGroupId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -821,7 +821,7 @@ if(data.otherLegCallId !== undefined){
 let data4 = data.otherLegCallId;
 if(typeof data4 === "string"){
 if(func2(data4) > 255){
-const err17 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err17 = {instancePath:instancePath+"/otherLegCallId",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -831,7 +831,7 @@ vErrors.push(err17);
 errors++;
 }
 if(func2(data4) < 1){
-const err18 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/minLength",keyword:"minLength",params:{limit: 1}};
+const err18 = {instancePath:instancePath+"/otherLegCallId",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -841,7 +841,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!pattern9.test(data4)){
-const err19 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err19 = {instancePath:instancePath+"/otherLegCallId",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -852,7 +852,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/otherLegCallId",schemaPath:"#/properties/otherLegCallId/type",keyword:"type",params:{type: "string"}};
+const err20 = {instancePath:instancePath+"/otherLegCallId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -865,7 +865,7 @@ errors++;
 if(data.direction !== undefined){
 let data5 = data.direction;
 if(typeof data5 !== "string"){
-const err21 = {instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/type",keyword:"type",params:{type: "string"}};
+const err21 = {instancePath:instancePath+"/direction",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -875,7 +875,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!((data5 === "inbound") || (data5 === "outbound"))){
-const err22 = {instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/enum",keyword:"enum",params:{allowedValues: schema12.properties.direction.enum}};
+const err22 = {instancePath:instancePath+"/direction",keyword:"enum",params:{allowedValues: schema12.properties.direction.enum}};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -888,7 +888,7 @@ errors++;
 if(data.timestampMs !== undefined){
 let data6 = data.timestampMs;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err23 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/type",keyword:"type",params:{type: "integer"}};
+const err23 = {instancePath:instancePath+"/timestampMs",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -899,7 +899,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 8640000000000000 || isNaN(data6)){
-const err24 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8640000000000000}};
+const err24 = {instancePath:instancePath+"/timestampMs",keyword:"maximum",params:{comparison: "<=", limit: 8640000000000000}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -909,7 +909,7 @@ vErrors.push(err24);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err25 = {instancePath:instancePath+"/timestampMs",schemaPath:"#/properties/timestampMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err25 = {instancePath:instancePath+"/timestampMs",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -922,7 +922,7 @@ errors++;
 }
 if(data.from !== undefined){
 if(typeof data.from !== "string"){
-const err26 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "string"}};
+const err26 = {instancePath:instancePath+"/from",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -934,7 +934,7 @@ errors++;
 }
 if(data.to !== undefined){
 if(typeof data.to !== "string"){
-const err27 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "string"}};
+const err27 = {instancePath:instancePath+"/to",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -946,7 +946,7 @@ errors++;
 }
 if(data.request !== undefined){
 if(typeof data.request !== "string"){
-const err28 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "string"}};
+const err28 = {instancePath:instancePath+"/request",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -958,7 +958,7 @@ errors++;
 }
 if(data.inception !== undefined){
 if(typeof data.inception !== "string"){
-const err29 = {instancePath:instancePath+"/inception",schemaPath:"#/properties/inception/type",keyword:"type",params:{type: "string"}};
+const err29 = {instancePath:instancePath+"/inception",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -970,7 +970,7 @@ errors++;
 }
 if(data.callerIdName !== undefined){
 if(typeof data.callerIdName !== "string"){
-const err30 = {instancePath:instancePath+"/callerIdName",schemaPath:"#/properties/callerIdName/type",keyword:"type",params:{type: "string"}};
+const err30 = {instancePath:instancePath+"/callerIdName",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -982,7 +982,7 @@ errors++;
 }
 if(data.callerIdNumber !== undefined){
 if(typeof data.callerIdNumber !== "string"){
-const err31 = {instancePath:instancePath+"/callerIdNumber",schemaPath:"#/properties/callerIdNumber/type",keyword:"type",params:{type: "string"}};
+const err31 = {instancePath:instancePath+"/callerIdNumber",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -994,7 +994,7 @@ errors++;
 }
 if(data.calleeIdName !== undefined){
 if(typeof data.calleeIdName !== "string"){
-const err32 = {instancePath:instancePath+"/calleeIdName",schemaPath:"#/properties/calleeIdName/type",keyword:"type",params:{type: "string"}};
+const err32 = {instancePath:instancePath+"/calleeIdName",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1006,7 +1006,7 @@ errors++;
 }
 if(data.calleeIdNumber !== undefined){
 if(typeof data.calleeIdNumber !== "string"){
-const err33 = {instancePath:instancePath+"/calleeIdNumber",schemaPath:"#/properties/calleeIdNumber/type",keyword:"type",params:{type: "string"}};
+const err33 = {instancePath:instancePath+"/calleeIdNumber",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1021,7 +1021,7 @@ let data15 = data.answeredBy;
 if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 for(const key1 in data15){
 if(!(((key1 === "number") || (key1 === "name")) || (key1 === "callId"))){
-const err34 = {instancePath:instancePath+"/answeredBy",schemaPath:"#/properties/answeredBy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+const err34 = {instancePath:instancePath+"/answeredBy",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1033,7 +1033,7 @@ errors++;
 }
 if(data15.number !== undefined){
 if(typeof data15.number !== "string"){
-const err35 = {instancePath:instancePath+"/answeredBy/number",schemaPath:"#/properties/answeredBy/properties/number/type",keyword:"type",params:{type: "string"}};
+const err35 = {instancePath:instancePath+"/answeredBy/number",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1045,7 +1045,7 @@ errors++;
 }
 if(data15.name !== undefined){
 if(typeof data15.name !== "string"){
-const err36 = {instancePath:instancePath+"/answeredBy/name",schemaPath:"#/properties/answeredBy/properties/name/type",keyword:"type",params:{type: "string"}};
+const err36 = {instancePath:instancePath+"/answeredBy/name",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1059,7 +1059,7 @@ if(data15.callId !== undefined){
 let data18 = data15.callId;
 if(typeof data18 === "string"){
 if(func2(data18) > 255){
-const err37 = {instancePath:instancePath+"/answeredBy/callId",schemaPath:"#/properties/answeredBy/properties/callId/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err37 = {instancePath:instancePath+"/answeredBy/callId",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -1069,7 +1069,7 @@ vErrors.push(err37);
 errors++;
 }
 if(func2(data18) < 1){
-const err38 = {instancePath:instancePath+"/answeredBy/callId",schemaPath:"#/properties/answeredBy/properties/callId/minLength",keyword:"minLength",params:{limit: 1}};
+const err38 = {instancePath:instancePath+"/answeredBy/callId",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1079,7 +1079,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!pattern9.test(data18)){
-const err39 = {instancePath:instancePath+"/answeredBy/callId",schemaPath:"#/properties/answeredBy/properties/callId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err39 = {instancePath:instancePath+"/answeredBy/callId",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -1090,7 +1090,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/answeredBy/callId",schemaPath:"#/properties/answeredBy/properties/callId/type",keyword:"type",params:{type: "string"}};
+const err40 = {instancePath:instancePath+"/answeredBy/callId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -1102,7 +1102,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath:instancePath+"/answeredBy",schemaPath:"#/properties/answeredBy/type",keyword:"type",params:{type: "object"}};
+const err41 = {instancePath:instancePath+"/answeredBy",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -1117,7 +1117,7 @@ let data19 = data.endpoint;
 if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
 for(const key2 in data19){
 if(!((key2 === "kind") || (key2 === "name"))){
-const err42 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+const err42 = {instancePath:instancePath+"/endpoint",keyword:"additionalProperties",params:{additionalProperty: key2}};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -1130,7 +1130,7 @@ errors++;
 if(data19.kind !== undefined){
 let data20 = data19.kind;
 if(typeof data20 !== "string"){
-const err43 = {instancePath:instancePath+"/endpoint/kind",schemaPath:"#/properties/endpoint/properties/kind/type",keyword:"type",params:{type: "string"}};
+const err43 = {instancePath:instancePath+"/endpoint/kind",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -1140,7 +1140,7 @@ vErrors.push(err43);
 errors++;
 }
 if(!(((data20 === "extension") || (data20 === "trunk")) || (data20 === "gateway"))){
-const err44 = {instancePath:instancePath+"/endpoint/kind",schemaPath:"#/properties/endpoint/properties/kind/enum",keyword:"enum",params:{allowedValues: schema12.properties.endpoint.properties.kind.enum}};
+const err44 = {instancePath:instancePath+"/endpoint/kind",keyword:"enum",params:{allowedValues: schema12.properties.endpoint.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -1152,7 +1152,7 @@ errors++;
 }
 if(data19.name !== undefined){
 if(typeof data19.name !== "string"){
-const err45 = {instancePath:instancePath+"/endpoint/name",schemaPath:"#/properties/endpoint/properties/name/type",keyword:"type",params:{type: "string"}};
+const err45 = {instancePath:instancePath+"/endpoint/name",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -1164,7 +1164,7 @@ errors++;
 }
 }
 else {
-const err46 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/type",keyword:"type",params:{type: "object"}};
+const err46 = {instancePath:instancePath+"/endpoint",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -1176,7 +1176,7 @@ errors++;
 }
 if(data.ownerId !== undefined){
 if(typeof data.ownerId !== "string"){
-const err47 = {instancePath:instancePath+"/ownerId",schemaPath:"#/properties/ownerId/type",keyword:"type",params:{type: "string"}};
+const err47 = {instancePath:instancePath+"/ownerId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -1188,7 +1188,7 @@ errors++;
 }
 if(data.resellerId !== undefined){
 if(typeof data.resellerId !== "string"){
-const err48 = {instancePath:instancePath+"/resellerId",schemaPath:"#/properties/resellerId/type",keyword:"type",params:{type: "string"}};
+const err48 = {instancePath:instancePath+"/resellerId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -1200,7 +1200,7 @@ errors++;
 }
 if(data.authorizingId !== undefined){
 if(typeof data.authorizingId !== "string"){
-const err49 = {instancePath:instancePath+"/authorizingId",schemaPath:"#/properties/authorizingId/type",keyword:"type",params:{type: "string"}};
+const err49 = {instancePath:instancePath+"/authorizingId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -1212,7 +1212,7 @@ errors++;
 }
 if(data.authorizingType !== undefined){
 if(typeof data.authorizingType !== "string"){
-const err50 = {instancePath:instancePath+"/authorizingType",schemaPath:"#/properties/authorizingType/type",keyword:"type",params:{type: "string"}};
+const err50 = {instancePath:instancePath+"/authorizingType",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -1224,7 +1224,7 @@ errors++;
 }
 if(data.callForwarded !== undefined){
 if(typeof data.callForwarded !== "boolean"){
-const err51 = {instancePath:instancePath+"/callForwarded",schemaPath:"#/properties/callForwarded/type",keyword:"type",params:{type: "boolean"}};
+const err51 = {instancePath:instancePath+"/callForwarded",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -1236,7 +1236,7 @@ errors++;
 }
 if(data.emergencyResourceUsed !== undefined){
 if(typeof data.emergencyResourceUsed !== "boolean"){
-const err52 = {instancePath:instancePath+"/emergencyResourceUsed",schemaPath:"#/properties/emergencyResourceUsed/type",keyword:"type",params:{type: "boolean"}};
+const err52 = {instancePath:instancePath+"/emergencyResourceUsed",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -1248,7 +1248,7 @@ errors++;
 }
 if(data.localResourceUsed !== undefined){
 if(typeof data.localResourceUsed !== "boolean"){
-const err53 = {instancePath:instancePath+"/localResourceUsed",schemaPath:"#/properties/localResourceUsed/type",keyword:"type",params:{type: "boolean"}};
+const err53 = {instancePath:instancePath+"/localResourceUsed",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -1260,7 +1260,7 @@ errors++;
 }
 if(data.localResourceId !== undefined){
 if(typeof data.localResourceId !== "string"){
-const err54 = {instancePath:instancePath+"/localResourceId",schemaPath:"#/properties/localResourceId/type",keyword:"type",params:{type: "string"}};
+const err54 = {instancePath:instancePath+"/localResourceId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -1272,7 +1272,7 @@ errors++;
 }
 if(data.isInternalLeg !== undefined){
 if(typeof data.isInternalLeg !== "boolean"){
-const err55 = {instancePath:instancePath+"/isInternalLeg",schemaPath:"#/properties/isInternalLeg/type",keyword:"type",params:{type: "boolean"}};
+const err55 = {instancePath:instancePath+"/isInternalLeg",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -1285,7 +1285,7 @@ errors++;
 if(data.customChannelVars !== undefined){
 let data31 = data.customChannelVars;
 if(!(data31 && typeof data31 == "object" && !Array.isArray(data31))){
-const err56 = {instancePath:instancePath+"/customChannelVars",schemaPath:"#/properties/customChannelVars/type",keyword:"type",params:{type: "object"}};
+const err56 = {instancePath:instancePath+"/customChannelVars",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -1298,7 +1298,7 @@ errors++;
 if(data.customApplicationVars !== undefined){
 let data32 = data.customApplicationVars;
 if(!(data32 && typeof data32 == "object" && !Array.isArray(data32))){
-const err57 = {instancePath:instancePath+"/customApplicationVars",schemaPath:"#/properties/customApplicationVars/type",keyword:"type",params:{type: "object"}};
+const err57 = {instancePath:instancePath+"/customApplicationVars",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -1310,7 +1310,7 @@ errors++;
 }
 if(data.originalNumber !== undefined){
 if(typeof data.originalNumber !== "string"){
-const err58 = {instancePath:instancePath+"/originalNumber",schemaPath:"#/properties/originalNumber/type",keyword:"type",params:{type: "string"}};
+const err58 = {instancePath:instancePath+"/originalNumber",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -1322,7 +1322,7 @@ errors++;
 }
 if(data.otherLegDestinationNumber !== undefined){
 if(typeof data.otherLegDestinationNumber !== "string"){
-const err59 = {instancePath:instancePath+"/otherLegDestinationNumber",schemaPath:"#/properties/otherLegDestinationNumber/type",keyword:"type",params:{type: "string"}};
+const err59 = {instancePath:instancePath+"/otherLegDestinationNumber",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -1334,7 +1334,7 @@ errors++;
 }
 if(data.hangupCause !== undefined){
 if(typeof data.hangupCause !== "string"){
-const err60 = {instancePath:instancePath+"/hangupCause",schemaPath:"#/properties/hangupCause/type",keyword:"type",params:{type: "string"}};
+const err60 = {instancePath:instancePath+"/hangupCause",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -1346,7 +1346,7 @@ errors++;
 }
 if(data.hangupCode !== undefined){
 if(typeof data.hangupCode !== "string"){
-const err61 = {instancePath:instancePath+"/hangupCode",schemaPath:"#/properties/hangupCode/type",keyword:"type",params:{type: "string"}};
+const err61 = {instancePath:instancePath+"/hangupCode",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1359,7 +1359,7 @@ errors++;
 if(data.durationSeconds !== undefined){
 let data37 = data.durationSeconds;
 if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
-const err62 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/type",keyword:"type",params:{type: "integer"}};
+const err62 = {instancePath:instancePath+"/durationSeconds",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1370,7 +1370,7 @@ errors++;
 }
 if((typeof data37 == "number") && (isFinite(data37))){
 if(data37 > 2147483647 || isNaN(data37)){
-const err63 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err63 = {instancePath:instancePath+"/durationSeconds",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1380,7 +1380,7 @@ vErrors.push(err63);
 errors++;
 }
 if(data37 < 0 || isNaN(data37)){
-const err64 = {instancePath:instancePath+"/durationSeconds",schemaPath:"#/properties/durationSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err64 = {instancePath:instancePath+"/durationSeconds",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1394,7 +1394,7 @@ errors++;
 if(data.ringingSeconds !== undefined){
 let data38 = data.ringingSeconds;
 if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
-const err65 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/type",keyword:"type",params:{type: "integer"}};
+const err65 = {instancePath:instancePath+"/ringingSeconds",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1405,7 +1405,7 @@ errors++;
 }
 if((typeof data38 == "number") && (isFinite(data38))){
 if(data38 > 2147483647 || isNaN(data38)){
-const err66 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err66 = {instancePath:instancePath+"/ringingSeconds",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1415,7 +1415,7 @@ vErrors.push(err66);
 errors++;
 }
 if(data38 < 0 || isNaN(data38)){
-const err67 = {instancePath:instancePath+"/ringingSeconds",schemaPath:"#/properties/ringingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err67 = {instancePath:instancePath+"/ringingSeconds",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1429,7 +1429,7 @@ errors++;
 if(data.billingSeconds !== undefined){
 let data39 = data.billingSeconds;
 if(!(((typeof data39 == "number") && (!(data39 % 1) && !isNaN(data39))) && (isFinite(data39)))){
-const err68 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/type",keyword:"type",params:{type: "integer"}};
+const err68 = {instancePath:instancePath+"/billingSeconds",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1440,7 +1440,7 @@ errors++;
 }
 if((typeof data39 == "number") && (isFinite(data39))){
 if(data39 > 2147483647 || isNaN(data39)){
-const err69 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err69 = {instancePath:instancePath+"/billingSeconds",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1450,7 +1450,7 @@ vErrors.push(err69);
 errors++;
 }
 if(data39 < 0 || isNaN(data39)){
-const err70 = {instancePath:instancePath+"/billingSeconds",schemaPath:"#/properties/billingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err70 = {instancePath:instancePath+"/billingSeconds",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1464,7 +1464,7 @@ errors++;
 if(data.durationMs !== undefined){
 let data40 = data.durationMs;
 if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
-const err71 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/type",keyword:"type",params:{type: "integer"}};
+const err71 = {instancePath:instancePath+"/durationMs",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1475,7 +1475,7 @@ errors++;
 }
 if((typeof data40 == "number") && (isFinite(data40))){
 if(data40 > 2147483647000 || isNaN(data40)){
-const err72 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
+const err72 = {instancePath:instancePath+"/durationMs",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1485,7 +1485,7 @@ vErrors.push(err72);
 errors++;
 }
 if(data40 < 0 || isNaN(data40)){
-const err73 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err73 = {instancePath:instancePath+"/durationMs",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1499,7 +1499,7 @@ errors++;
 if(data.ringingMs !== undefined){
 let data41 = data.ringingMs;
 if(!(((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41))) && (isFinite(data41)))){
-const err74 = {instancePath:instancePath+"/ringingMs",schemaPath:"#/properties/ringingMs/type",keyword:"type",params:{type: "integer"}};
+const err74 = {instancePath:instancePath+"/ringingMs",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1510,7 +1510,7 @@ errors++;
 }
 if((typeof data41 == "number") && (isFinite(data41))){
 if(data41 > 2147483647000 || isNaN(data41)){
-const err75 = {instancePath:instancePath+"/ringingMs",schemaPath:"#/properties/ringingMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
+const err75 = {instancePath:instancePath+"/ringingMs",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1520,7 +1520,7 @@ vErrors.push(err75);
 errors++;
 }
 if(data41 < 0 || isNaN(data41)){
-const err76 = {instancePath:instancePath+"/ringingMs",schemaPath:"#/properties/ringingMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err76 = {instancePath:instancePath+"/ringingMs",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1534,7 +1534,7 @@ errors++;
 if(data.billingMs !== undefined){
 let data42 = data.billingMs;
 if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
-const err77 = {instancePath:instancePath+"/billingMs",schemaPath:"#/properties/billingMs/type",keyword:"type",params:{type: "integer"}};
+const err77 = {instancePath:instancePath+"/billingMs",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1545,7 +1545,7 @@ errors++;
 }
 if((typeof data42 == "number") && (isFinite(data42))){
 if(data42 > 2147483647000 || isNaN(data42)){
-const err78 = {instancePath:instancePath+"/billingMs",schemaPath:"#/properties/billingMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
+const err78 = {instancePath:instancePath+"/billingMs",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1555,7 +1555,7 @@ vErrors.push(err78);
 errors++;
 }
 if(data42 < 0 || isNaN(data42)){
-const err79 = {instancePath:instancePath+"/billingMs",schemaPath:"#/properties/billingMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err79 = {instancePath:instancePath+"/billingMs",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1569,7 +1569,7 @@ errors++;
 if(data.transferType !== undefined){
 let data43 = data.transferType;
 if(typeof data43 !== "string"){
-const err80 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/type",keyword:"type",params:{type: "string"}};
+const err80 = {instancePath:instancePath+"/transferType",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1579,7 +1579,7 @@ vErrors.push(err80);
 errors++;
 }
 if(!((data43 === "blind") || (data43 === "attended"))){
-const err81 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/enum",keyword:"enum",params:{allowedValues: schema12.properties.transferType.enum}};
+const err81 = {instancePath:instancePath+"/transferType",keyword:"enum",params:{allowedValues: schema12.properties.transferType.enum}};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1591,7 +1591,7 @@ errors++;
 }
 if(data.transferTo !== undefined){
 if(typeof data.transferTo !== "string"){
-const err82 = {instancePath:instancePath+"/transferTo",schemaPath:"#/properties/transferTo/type",keyword:"type",params:{type: "string"}};
+const err82 = {instancePath:instancePath+"/transferTo",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1605,7 +1605,7 @@ if(data.targetCallId !== undefined){
 let data45 = data.targetCallId;
 if(typeof data45 === "string"){
 if(func2(data45) > 255){
-const err83 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err83 = {instancePath:instancePath+"/targetCallId",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1615,7 +1615,7 @@ vErrors.push(err83);
 errors++;
 }
 if(func2(data45) < 1){
-const err84 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/minLength",keyword:"minLength",params:{limit: 1}};
+const err84 = {instancePath:instancePath+"/targetCallId",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1625,7 +1625,7 @@ vErrors.push(err84);
 errors++;
 }
 if(!pattern9.test(data45)){
-const err85 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err85 = {instancePath:instancePath+"/targetCallId",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1636,7 +1636,7 @@ errors++;
 }
 }
 else {
-const err86 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/type",keyword:"type",params:{type: "string"}};
+const err86 = {instancePath:instancePath+"/targetCallId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1649,7 +1649,7 @@ errors++;
 if(data.eventName !== undefined){
 let data46 = data.eventName;
 if(typeof data46 !== "string"){
-const err87 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/type",keyword:"type",params:{type: "string"}};
+const err87 = {instancePath:instancePath+"/eventName",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1659,7 +1659,7 @@ vErrors.push(err87);
 errors++;
 }
 if(!(((data46 === "PARK_PARKED") || (data46 === "PARK_RETRIEVED")) || (data46 === "PARK_ABANDONED"))){
-const err88 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/enum",keyword:"enum",params:{allowedValues: schema12.properties.eventName.enum}};
+const err88 = {instancePath:instancePath+"/eventName",keyword:"enum",params:{allowedValues: schema12.properties.eventName.enum}};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1671,7 +1671,7 @@ errors++;
 }
 if(data.parkingSlot !== undefined){
 if(typeof data.parkingSlot !== "string"){
-const err89 = {instancePath:instancePath+"/parkingSlot",schemaPath:"#/properties/parkingSlot/type",keyword:"type",params:{type: "string"}};
+const err89 = {instancePath:instancePath+"/parkingSlot",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1683,7 +1683,7 @@ errors++;
 }
 if(data.fromUser !== undefined){
 if(typeof data.fromUser !== "string"){
-const err90 = {instancePath:instancePath+"/fromUser",schemaPath:"#/properties/fromUser/type",keyword:"type",params:{type: "string"}};
+const err90 = {instancePath:instancePath+"/fromUser",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1695,7 +1695,7 @@ errors++;
 }
 if(data.fromRealm !== undefined){
 if(typeof data.fromRealm !== "string"){
-const err91 = {instancePath:instancePath+"/fromRealm",schemaPath:"#/properties/fromRealm/type",keyword:"type",params:{type: "string"}};
+const err91 = {instancePath:instancePath+"/fromRealm",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1707,7 +1707,7 @@ errors++;
 }
 if(data.toUser !== undefined){
 if(typeof data.toUser !== "string"){
-const err92 = {instancePath:instancePath+"/toUser",schemaPath:"#/properties/toUser/type",keyword:"type",params:{type: "string"}};
+const err92 = {instancePath:instancePath+"/toUser",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1719,7 +1719,7 @@ errors++;
 }
 if(data.toRealm !== undefined){
 if(typeof data.toRealm !== "string"){
-const err93 = {instancePath:instancePath+"/toRealm",schemaPath:"#/properties/toRealm/type",keyword:"type",params:{type: "string"}};
+const err93 = {instancePath:instancePath+"/toRealm",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1731,7 +1731,7 @@ errors++;
 }
 if(data.voicemailBox !== undefined){
 if(typeof data.voicemailBox !== "string"){
-const err94 = {instancePath:instancePath+"/voicemailBox",schemaPath:"#/properties/voicemailBox/type",keyword:"type",params:{type: "string"}};
+const err94 = {instancePath:instancePath+"/voicemailBox",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1743,7 +1743,7 @@ errors++;
 }
 if(data.voicemailId !== undefined){
 if(typeof data.voicemailId !== "string"){
-const err95 = {instancePath:instancePath+"/voicemailId",schemaPath:"#/properties/voicemailId/type",keyword:"type",params:{type: "string"}};
+const err95 = {instancePath:instancePath+"/voicemailId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1756,7 +1756,7 @@ errors++;
 if(data.voicemailLengthMs !== undefined){
 let data54 = data.voicemailLengthMs;
 if(!(((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54))) && (isFinite(data54)))){
-const err96 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/type",keyword:"type",params:{type: "integer"}};
+const err96 = {instancePath:instancePath+"/voicemailLengthMs",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1767,7 +1767,7 @@ errors++;
 }
 if((typeof data54 == "number") && (isFinite(data54))){
 if(data54 > 2147483647 || isNaN(data54)){
-const err97 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err97 = {instancePath:instancePath+"/voicemailLengthMs",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1777,7 +1777,7 @@ vErrors.push(err97);
 errors++;
 }
 if(data54 < 0 || isNaN(data54)){
-const err98 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err98 = {instancePath:instancePath+"/voicemailLengthMs",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1790,7 +1790,7 @@ errors++;
 }
 if(data.callBridged !== undefined){
 if(typeof data.callBridged !== "boolean"){
-const err99 = {instancePath:instancePath+"/callBridged",schemaPath:"#/properties/callBridged/type",keyword:"type",params:{type: "boolean"}};
+const err99 = {instancePath:instancePath+"/callBridged",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1802,7 +1802,7 @@ errors++;
 }
 if(data.messageLeft !== undefined){
 if(typeof data.messageLeft !== "boolean"){
-const err100 = {instancePath:instancePath+"/messageLeft",schemaPath:"#/properties/messageLeft/type",keyword:"type",params:{type: "boolean"}};
+const err100 = {instancePath:instancePath+"/messageLeft",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1814,7 +1814,7 @@ errors++;
 }
 if(data.queueId !== undefined){
 if(typeof data.queueId !== "string"){
-const err101 = {instancePath:instancePath+"/queueId",schemaPath:"#/properties/queueId/type",keyword:"type",params:{type: "string"}};
+const err101 = {instancePath:instancePath+"/queueId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1827,7 +1827,7 @@ errors++;
 if(data.queuePosition !== undefined){
 let data58 = data.queuePosition;
 if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
-const err102 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/type",keyword:"type",params:{type: "integer"}};
+const err102 = {instancePath:instancePath+"/queuePosition",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1838,7 +1838,7 @@ errors++;
 }
 if((typeof data58 == "number") && (isFinite(data58))){
 if(data58 > 2147483647 || isNaN(data58)){
-const err103 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err103 = {instancePath:instancePath+"/queuePosition",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1848,7 +1848,7 @@ vErrors.push(err103);
 errors++;
 }
 if(data58 < 0 || isNaN(data58)){
-const err104 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err104 = {instancePath:instancePath+"/queuePosition",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1862,7 +1862,7 @@ errors++;
 if(data.queueLeaveReason !== undefined){
 let data59 = data.queueLeaveReason;
 if(typeof data59 !== "string"){
-const err105 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/type",keyword:"type",params:{type: "string"}};
+const err105 = {instancePath:instancePath+"/queueLeaveReason",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1872,7 +1872,7 @@ vErrors.push(err105);
 errors++;
 }
 if(!(((((data59 === "answered") || (data59 === "abandoned")) || (data59 === "timeout")) || (data59 === "no_agent")) || (data59 === "key"))){
-const err106 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/enum",keyword:"enum",params:{allowedValues: schema12.properties.queueLeaveReason.enum}};
+const err106 = {instancePath:instancePath+"/queueLeaveReason",keyword:"enum",params:{allowedValues: schema12.properties.queueLeaveReason.enum}};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1885,7 +1885,7 @@ errors++;
 if(data.waitingSeconds !== undefined){
 let data60 = data.waitingSeconds;
 if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err107 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/type",keyword:"type",params:{type: "integer"}};
+const err107 = {instancePath:instancePath+"/waitingSeconds",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1896,7 +1896,7 @@ errors++;
 }
 if((typeof data60 == "number") && (isFinite(data60))){
 if(data60 > 2147483647 || isNaN(data60)){
-const err108 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err108 = {instancePath:instancePath+"/waitingSeconds",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1906,7 +1906,7 @@ vErrors.push(err108);
 errors++;
 }
 if(data60 < 0 || isNaN(data60)){
-const err109 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err109 = {instancePath:instancePath+"/waitingSeconds",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1919,7 +1919,7 @@ errors++;
 }
 if(data.agentId !== undefined){
 if(typeof data.agentId !== "string"){
-const err110 = {instancePath:instancePath+"/agentId",schemaPath:"#/properties/agentId/type",keyword:"type",params:{type: "string"}};
+const err110 = {instancePath:instancePath+"/agentId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1933,7 +1933,7 @@ if(data.agentCallId !== undefined){
 let data62 = data.agentCallId;
 if(typeof data62 === "string"){
 if(func2(data62) > 255){
-const err111 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err111 = {instancePath:instancePath+"/agentCallId",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1943,7 +1943,7 @@ vErrors.push(err111);
 errors++;
 }
 if(func2(data62) < 1){
-const err112 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/minLength",keyword:"minLength",params:{limit: 1}};
+const err112 = {instancePath:instancePath+"/agentCallId",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1953,7 +1953,7 @@ vErrors.push(err112);
 errors++;
 }
 if(!pattern9.test(data62)){
-const err113 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err113 = {instancePath:instancePath+"/agentCallId",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1964,7 +1964,7 @@ errors++;
 }
 }
 else {
-const err114 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/type",keyword:"type",params:{type: "string"}};
+const err114 = {instancePath:instancePath+"/agentCallId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1976,7 +1976,7 @@ errors++;
 }
 if(data.agentNumber !== undefined){
 if(typeof data.agentNumber !== "string"){
-const err115 = {instancePath:instancePath+"/agentNumber",schemaPath:"#/properties/agentNumber/type",keyword:"type",params:{type: "string"}};
+const err115 = {instancePath:instancePath+"/agentNumber",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1989,7 +1989,7 @@ errors++;
 if(data.talkingSeconds !== undefined){
 let data64 = data.talkingSeconds;
 if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err116 = {instancePath:instancePath+"/talkingSeconds",schemaPath:"#/properties/talkingSeconds/type",keyword:"type",params:{type: "integer"}};
+const err116 = {instancePath:instancePath+"/talkingSeconds",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2000,7 +2000,7 @@ errors++;
 }
 if((typeof data64 == "number") && (isFinite(data64))){
 if(data64 > 2147483647 || isNaN(data64)){
-const err117 = {instancePath:instancePath+"/talkingSeconds",schemaPath:"#/properties/talkingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err117 = {instancePath:instancePath+"/talkingSeconds",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2010,7 +2010,7 @@ vErrors.push(err117);
 errors++;
 }
 if(data64 < 0 || isNaN(data64)){
-const err118 = {instancePath:instancePath+"/talkingSeconds",schemaPath:"#/properties/talkingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err118 = {instancePath:instancePath+"/talkingSeconds",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2023,7 +2023,7 @@ errors++;
 }
 if(data.dtmfDigit !== undefined){
 if(typeof data.dtmfDigit !== "string"){
-const err119 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
+const err119 = {instancePath:instancePath+"/dtmfDigit",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2036,7 +2036,7 @@ errors++;
 if(data.dtmfDurationMs !== undefined){
 let data66 = data.dtmfDurationMs;
 if(!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))){
-const err120 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
+const err120 = {instancePath:instancePath+"/dtmfDurationMs",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2047,7 +2047,7 @@ errors++;
 }
 if((typeof data66 == "number") && (isFinite(data66))){
 if(data66 > 2147483647 || isNaN(data66)){
-const err121 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err121 = {instancePath:instancePath+"/dtmfDurationMs",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2057,7 +2057,7 @@ vErrors.push(err121);
 errors++;
 }
 if(data66 < 0 || isNaN(data66)){
-const err122 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err122 = {instancePath:instancePath+"/dtmfDurationMs",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -2070,7 +2070,7 @@ errors++;
 }
 if(data.path !== undefined){
 if(typeof data.path !== "string"){
-const err123 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
+const err123 = {instancePath:instancePath+"/path",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -2082,7 +2082,7 @@ errors++;
 }
 if(data.reason !== undefined){
 if(typeof data.reason !== "string"){
-const err124 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
+const err124 = {instancePath:instancePath+"/reason",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -2094,7 +2094,7 @@ errors++;
 }
 if(data.name !== undefined){
 if(typeof data.name !== "string"){
-const err125 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+const err125 = {instancePath:instancePath+"/name",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -2106,7 +2106,7 @@ errors++;
 }
 if(data.member !== undefined){
 if(typeof data.member !== "string"){
-const err126 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
+const err126 = {instancePath:instancePath+"/member",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -2119,7 +2119,7 @@ errors++;
 if(data.members !== undefined){
 let data71 = data.members;
 if(!(((typeof data71 == "number") && (!(data71 % 1) && !isNaN(data71))) && (isFinite(data71)))){
-const err127 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
+const err127 = {instancePath:instancePath+"/members",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -2130,7 +2130,7 @@ errors++;
 }
 if((typeof data71 == "number") && (isFinite(data71))){
 if(data71 > 2147483647 || isNaN(data71)){
-const err128 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err128 = {instancePath:instancePath+"/members",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -2140,7 +2140,7 @@ vErrors.push(err128);
 errors++;
 }
 if(data71 < 0 || isNaN(data71)){
-const err129 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err129 = {instancePath:instancePath+"/members",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -2153,7 +2153,7 @@ errors++;
 }
 if(data.username !== undefined){
 if(typeof data.username !== "string"){
-const err130 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
+const err130 = {instancePath:instancePath+"/username",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -2165,7 +2165,7 @@ errors++;
 }
 if(data.realm !== undefined){
 if(typeof data.realm !== "string"){
-const err131 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
+const err131 = {instancePath:instancePath+"/realm",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -2177,7 +2177,7 @@ errors++;
 }
 if(data.contact !== undefined){
 if(typeof data.contact !== "string"){
-const err132 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
+const err132 = {instancePath:instancePath+"/contact",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -2189,7 +2189,7 @@ errors++;
 }
 if(data.userAgent !== undefined){
 if(typeof data.userAgent !== "string"){
-const err133 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
+const err133 = {instancePath:instancePath+"/userAgent",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -2202,7 +2202,7 @@ errors++;
 if(data.expires !== undefined){
 let data76 = data.expires;
 if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
-const err134 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
+const err134 = {instancePath:instancePath+"/expires",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -2213,7 +2213,7 @@ errors++;
 }
 if((typeof data76 == "number") && (isFinite(data76))){
 if(data76 > 2147483647 || isNaN(data76)){
-const err135 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+const err135 = {instancePath:instancePath+"/expires",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -2223,7 +2223,7 @@ vErrors.push(err135);
 errors++;
 }
 if(data76 < 0 || isNaN(data76)){
-const err136 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err136 = {instancePath:instancePath+"/expires",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -2236,7 +2236,7 @@ errors++;
 }
 if(data.body !== undefined){
 if(typeof data.body !== "string"){
-const err137 = {instancePath:instancePath+"/body",schemaPath:"#/properties/body/type",keyword:"type",params:{type: "string"}};
+const err137 = {instancePath:instancePath+"/body",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -2248,7 +2248,7 @@ errors++;
 }
 if(data.status !== undefined){
 if(typeof data.status !== "string"){
-const err138 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"}};
+const err138 = {instancePath:instancePath+"/status",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -2262,7 +2262,7 @@ if(data.orderingKey !== undefined){
 let data79 = data.orderingKey;
 if(typeof data79 === "string"){
 if(func2(data79) > 255){
-const err139 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err139 = {instancePath:instancePath+"/orderingKey",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -2272,7 +2272,7 @@ vErrors.push(err139);
 errors++;
 }
 if(func2(data79) < 1){
-const err140 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+const err140 = {instancePath:instancePath+"/orderingKey",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -2282,7 +2282,7 @@ vErrors.push(err140);
 errors++;
 }
 if(!pattern9.test(data79)){
-const err141 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err141 = {instancePath:instancePath+"/orderingKey",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -2293,7 +2293,7 @@ errors++;
 }
 }
 else {
-const err142 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+const err142 = {instancePath:instancePath+"/orderingKey",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -2306,7 +2306,7 @@ errors++;
 if(data.data !== undefined){
 let data80 = data.data;
 if(!(data80 && typeof data80 == "object" && !Array.isArray(data80))){
-const err143 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+const err143 = {instancePath:instancePath+"/data",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -2318,7 +2318,7 @@ errors++;
 }
 if(data.documentId !== undefined){
 if(typeof data.documentId !== "string"){
-const err144 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+const err144 = {instancePath:instancePath+"/documentId",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -2330,7 +2330,7 @@ errors++;
 }
 if(data.documentType !== undefined){
 if(typeof data.documentType !== "string"){
-const err145 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+const err145 = {instancePath:instancePath+"/documentType",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -2343,7 +2343,7 @@ errors++;
 if(data.documentAction !== undefined){
 let data83 = data.documentAction;
 if(typeof data83 !== "string"){
-const err146 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+const err146 = {instancePath:instancePath+"/documentAction",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -2353,7 +2353,7 @@ vErrors.push(err146);
 errors++;
 }
 if(!(((data83 === "doc_created") || (data83 === "doc_edited")) || (data83 === "doc_deleted"))){
-const err147 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+const err147 = {instancePath:instancePath+"/documentAction",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -2367,7 +2367,7 @@ if(data.idempotencyKey !== undefined){
 let data84 = data.idempotencyKey;
 if(typeof data84 === "string"){
 if(func2(data84) > 255){
-const err148 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err148 = {instancePath:instancePath+"/idempotencyKey",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -2377,7 +2377,7 @@ vErrors.push(err148);
 errors++;
 }
 if(func2(data84) < 1){
-const err149 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+const err149 = {instancePath:instancePath+"/idempotencyKey",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -2387,7 +2387,7 @@ vErrors.push(err149);
 errors++;
 }
 if(!pattern9.test(data84)){
-const err150 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err150 = {instancePath:instancePath+"/idempotencyKey",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -2398,7 +2398,7 @@ errors++;
 }
 }
 else {
-const err151 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+const err151 = {instancePath:instancePath+"/idempotencyKey",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -2410,7 +2410,7 @@ errors++;
 }
 }
 else {
-const err152 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err152 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -2434,7 +2434,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2447,7 +2447,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
 if(func2(data0) > 128){
-const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128}};
+const err1 = {instancePath:instancePath+"/name",keyword:"maxLength",params:{limit: 128}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2457,7 +2457,7 @@ vErrors.push(err1);
 errors++;
 }
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1}};
+const err2 = {instancePath:instancePath+"/name",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2467,7 +2467,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!pattern17.test(data0)){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}]*$"}};
+const err3 = {instancePath:instancePath+"/name",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2478,7 +2478,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+const err4 = {instancePath:instancePath+"/name",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2492,7 +2492,7 @@ if(data.realm !== undefined){
 let data1 = data.realm;
 if(typeof data1 === "string"){
 if(func2(data1) > 253){
-const err5 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/maxLength",keyword:"maxLength",params:{limit: 253}};
+const err5 = {instancePath:instancePath+"/realm",keyword:"maxLength",params:{limit: 253}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2502,7 +2502,7 @@ vErrors.push(err5);
 errors++;
 }
 if(func2(data1) < 4){
-const err6 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/minLength",keyword:"minLength",params:{limit: 4}};
+const err6 = {instancePath:instancePath+"/realm",keyword:"minLength",params:{limit: 4}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2512,7 +2512,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!pattern18.test(data1)){
-const err7 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/pattern",keyword:"pattern",params:{pattern: "^[.\\w-]+$"}};
+const err7 = {instancePath:instancePath+"/realm",keyword:"pattern",params:{pattern: "^[.\\w-]+$"}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2523,7 +2523,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
+const err8 = {instancePath:instancePath+"/realm",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2535,7 +2535,7 @@ errors++;
 }
 if(data.enabled !== undefined){
 if(typeof data.enabled !== "boolean"){
-const err9 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"}};
+const err9 = {instancePath:instancePath+"/enabled",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2549,7 +2549,7 @@ if(data.timezone !== undefined){
 let data3 = data.timezone;
 if(typeof data3 === "string"){
 if(func2(data3) > 32){
-const err10 = {instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/maxLength",keyword:"maxLength",params:{limit: 32}};
+const err10 = {instancePath:instancePath+"/timezone",keyword:"maxLength",params:{limit: 32}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2559,7 +2559,7 @@ vErrors.push(err10);
 errors++;
 }
 if(func2(data3) < 5){
-const err11 = {instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/minLength",keyword:"minLength",params:{limit: 5}};
+const err11 = {instancePath:instancePath+"/timezone",keyword:"minLength",params:{limit: 5}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2569,7 +2569,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!pattern17.test(data3)){
-const err12 = {instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}]*$"}};
+const err12 = {instancePath:instancePath+"/timezone",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2580,7 +2580,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/type",keyword:"type",params:{type: "string"}};
+const err13 = {instancePath:instancePath+"/timezone",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2594,7 +2594,7 @@ if(data.language !== undefined){
 let data4 = data.language;
 if(typeof data4 === "string"){
 if(func2(data4) > 35){
-const err14 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/maxLength",keyword:"maxLength",params:{limit: 35}};
+const err14 = {instancePath:instancePath+"/language",keyword:"maxLength",params:{limit: 35}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2604,7 +2604,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!pattern20.test(data4)){
-const err15 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"}};
+const err15 = {instancePath:instancePath+"/language",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2615,7 +2615,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/type",keyword:"type",params:{type: "string"}};
+const err16 = {instancePath:instancePath+"/language",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -2631,7 +2631,7 @@ if(Array.isArray(data5)){
 const len0 = data5.length;
 for(let i0=0; i0<len0; i0++){
 if(typeof data5[i0] !== "string"){
-const err17 = {instancePath:instancePath+"/flags/" + i0,schemaPath:"#/properties/flags/items/type",keyword:"type",params:{type: "string"}};
+const err17 = {instancePath:instancePath+"/flags/" + i0,keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -2643,7 +2643,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/flags",schemaPath:"#/properties/flags/type",keyword:"type",params:{type: "array"}};
+const err18 = {instancePath:instancePath+"/flags",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2655,7 +2655,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err19 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -2677,7 +2677,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.firstName === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "firstName"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "firstName"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2687,7 +2687,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.lastName === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "lastName"}};
+const err1 = {instancePath,keyword:"required",params:{missingProperty: "lastName"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2700,7 +2700,7 @@ if(data.firstName !== undefined){
 let data0 = data.firstName;
 if(typeof data0 === "string"){
 if(func2(data0) > 128){
-const err2 = {instancePath:instancePath+"/firstName",schemaPath:"#/properties/firstName/maxLength",keyword:"maxLength",params:{limit: 128}};
+const err2 = {instancePath:instancePath+"/firstName",keyword:"maxLength",params:{limit: 128}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2710,7 +2710,7 @@ vErrors.push(err2);
 errors++;
 }
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/firstName",schemaPath:"#/properties/firstName/minLength",keyword:"minLength",params:{limit: 1}};
+const err3 = {instancePath:instancePath+"/firstName",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2721,7 +2721,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/firstName",schemaPath:"#/properties/firstName/type",keyword:"type",params:{type: "string"}};
+const err4 = {instancePath:instancePath+"/firstName",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2735,7 +2735,7 @@ if(data.lastName !== undefined){
 let data1 = data.lastName;
 if(typeof data1 === "string"){
 if(func2(data1) > 128){
-const err5 = {instancePath:instancePath+"/lastName",schemaPath:"#/properties/lastName/maxLength",keyword:"maxLength",params:{limit: 128}};
+const err5 = {instancePath:instancePath+"/lastName",keyword:"maxLength",params:{limit: 128}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2745,7 +2745,7 @@ vErrors.push(err5);
 errors++;
 }
 if(func2(data1) < 1){
-const err6 = {instancePath:instancePath+"/lastName",schemaPath:"#/properties/lastName/minLength",keyword:"minLength",params:{limit: 1}};
+const err6 = {instancePath:instancePath+"/lastName",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2756,7 +2756,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/lastName",schemaPath:"#/properties/lastName/type",keyword:"type",params:{type: "string"}};
+const err7 = {instancePath:instancePath+"/lastName",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2770,7 +2770,7 @@ if(data.username !== undefined){
 let data2 = data.username;
 if(typeof data2 === "string"){
 if(func2(data2) > 256){
-const err8 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/maxLength",keyword:"maxLength",params:{limit: 256}};
+const err8 = {instancePath:instancePath+"/username",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2780,7 +2780,7 @@ vErrors.push(err8);
 errors++;
 }
 if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/minLength",keyword:"minLength",params:{limit: 1}};
+const err9 = {instancePath:instancePath+"/username",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2790,7 +2790,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!pattern21.test(data2)){
-const err10 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/pattern",keyword:"pattern",params:{pattern: "^[+@.\\w-]+$"}};
+const err10 = {instancePath:instancePath+"/username",keyword:"pattern",params:{pattern: "^[+@.\\w-]+$"}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2801,7 +2801,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
+const err11 = {instancePath:instancePath+"/username",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2815,7 +2815,7 @@ if(data.password !== undefined){
 let data3 = data.password;
 if(typeof data3 === "string"){
 if(func2(data3) > 1024){
-const err12 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/maxLength",keyword:"maxLength",params:{limit: 1024}};
+const err12 = {instancePath:instancePath+"/password",keyword:"maxLength",params:{limit: 1024}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2826,7 +2826,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"}};
+const err13 = {instancePath:instancePath+"/password",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2840,7 +2840,7 @@ if(data.email !== undefined){
 let data4 = data.email;
 if(typeof data4 === "string"){
 if(func2(data4) > 254){
-const err14 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/maxLength",keyword:"maxLength",params:{limit: 254}};
+const err14 = {instancePath:instancePath+"/email",keyword:"maxLength",params:{limit: 254}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2850,7 +2850,7 @@ vErrors.push(err14);
 errors++;
 }
 if(func2(data4) < 3){
-const err15 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/minLength",keyword:"minLength",params:{limit: 3}};
+const err15 = {instancePath:instancePath+"/email",keyword:"minLength",params:{limit: 3}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2861,7 +2861,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"}};
+const err16 = {instancePath:instancePath+"/email",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -2873,7 +2873,7 @@ errors++;
 }
 if(data.enabled !== undefined){
 if(typeof data.enabled !== "boolean"){
-const err17 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"}};
+const err17 = {instancePath:instancePath+"/enabled",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -2886,7 +2886,7 @@ errors++;
 if(data.privLevel !== undefined){
 let data6 = data.privLevel;
 if(typeof data6 !== "string"){
-const err18 = {instancePath:instancePath+"/privLevel",schemaPath:"#/properties/privLevel/type",keyword:"type",params:{type: "string"}};
+const err18 = {instancePath:instancePath+"/privLevel",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2896,7 +2896,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((data6 === "user") || (data6 === "admin"))){
-const err19 = {instancePath:instancePath+"/privLevel",schemaPath:"#/properties/privLevel/enum",keyword:"enum",params:{allowedValues: schema14.properties.privLevel.enum}};
+const err19 = {instancePath:instancePath+"/privLevel",keyword:"enum",params:{allowedValues: schema14.properties.privLevel.enum}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -2910,7 +2910,7 @@ if(data.timezone !== undefined){
 let data7 = data.timezone;
 if(typeof data7 === "string"){
 if(func2(data7) > 64){
-const err20 = {instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/maxLength",keyword:"maxLength",params:{limit: 64}};
+const err20 = {instancePath:instancePath+"/timezone",keyword:"maxLength",params:{limit: 64}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -2921,7 +2921,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/type",keyword:"type",params:{type: "string"}};
+const err21 = {instancePath:instancePath+"/timezone",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -2935,7 +2935,7 @@ if(data.language !== undefined){
 let data8 = data.language;
 if(typeof data8 === "string"){
 if(func2(data8) > 64){
-const err22 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/maxLength",keyword:"maxLength",params:{limit: 64}};
+const err22 = {instancePath:instancePath+"/language",keyword:"maxLength",params:{limit: 64}};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -2946,7 +2946,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/type",keyword:"type",params:{type: "string"}};
+const err23 = {instancePath:instancePath+"/language",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -2958,7 +2958,7 @@ errors++;
 }
 if(data.requirePasswordUpdate !== undefined){
 if(typeof data.requirePasswordUpdate !== "boolean"){
-const err24 = {instancePath:instancePath+"/requirePasswordUpdate",schemaPath:"#/properties/requirePasswordUpdate/type",keyword:"type",params:{type: "boolean"}};
+const err24 = {instancePath:instancePath+"/requirePasswordUpdate",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -2970,7 +2970,7 @@ errors++;
 }
 if(data.verified !== undefined){
 if(typeof data.verified !== "boolean"){
-const err25 = {instancePath:instancePath+"/verified",schemaPath:"#/properties/verified/type",keyword:"type",params:{type: "boolean"}};
+const err25 = {instancePath:instancePath+"/verified",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -2982,7 +2982,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err26 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -3003,7 +3003,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.api_key === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "api_key"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "api_key"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3014,7 +3014,7 @@ errors++;
 }
 if(data.api_key !== undefined){
 if(typeof data.api_key !== "string"){
-const err1 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/type",keyword:"type",params:{type: "string"}};
+const err1 = {instancePath:instancePath+"/api_key",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3026,7 +3026,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err2 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3143,7 +3143,7 @@ if(_valid0){
 const _errs8 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.account_realm === undefined){
-const err4 = {instancePath,schemaPath:"#/then/required",keyword:"required",params:{missingProperty: "account_realm"}};
+const err4 = {instancePath,keyword:"required",params:{missingProperty: "account_realm"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3157,7 +3157,7 @@ var _valid0 = _errs8 === errors;
 valid0 = _valid0;
 }
 if(!valid0){
-const err5 = {instancePath,schemaPath:"#/if",keyword:"if",params:{failingKeyword: "then"}};
+const err5 = {instancePath,keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3168,7 +3168,7 @@ errors++;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.credentials === undefined){
-const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "credentials"}};
+const err6 = {instancePath,keyword:"required",params:{missingProperty: "credentials"}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3179,7 +3179,7 @@ errors++;
 }
 if(data.credentials !== undefined){
 if(typeof data.credentials !== "string"){
-const err7 = {instancePath:instancePath+"/credentials",schemaPath:"#/properties/credentials/type",keyword:"type",params:{type: "string"}};
+const err7 = {instancePath:instancePath+"/credentials",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3191,7 +3191,7 @@ errors++;
 }
 if(data.account_realm !== undefined){
 if(typeof data.account_realm !== "string"){
-const err8 = {instancePath:instancePath+"/account_realm",schemaPath:"#/properties/account_realm/type",keyword:"type",params:{type: "string"}};
+const err8 = {instancePath:instancePath+"/account_realm",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -3203,7 +3203,7 @@ errors++;
 }
 if(data.realm !== undefined){
 if(typeof data.realm !== "string"){
-const err9 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
+const err9 = {instancePath:instancePath+"/realm",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3215,7 +3215,7 @@ errors++;
 }
 if(data.account_name !== undefined){
 if(typeof data.account_name !== "string"){
-const err10 = {instancePath:instancePath+"/account_name",schemaPath:"#/properties/account_name/type",keyword:"type",params:{type: "string"}};
+const err10 = {instancePath:instancePath+"/account_name",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3228,7 +3228,7 @@ errors++;
 if(data.method !== undefined){
 let data4 = data.method;
 if(typeof data4 !== "string"){
-const err11 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"}};
+const err11 = {instancePath:instancePath+"/method",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3238,7 +3238,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((data4 === "md5") || (data4 === "sha"))){
-const err12 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema16.properties.method.enum}};
+const err12 = {instancePath:instancePath+"/method",keyword:"enum",params:{allowedValues: schema16.properties.method.enum}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -3250,7 +3250,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err13 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3271,7 +3271,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data["re-enable"] === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "re-enable"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "re-enable"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3283,7 +3283,7 @@ errors++;
 if(data["re-enable"] !== undefined){
 let data0 = data["re-enable"];
 if(typeof data0 !== "boolean"){
-const err1 = {instancePath:instancePath+"/re-enable",schemaPath:"#/properties/re-enable/type",keyword:"type",params:{type: "boolean"}};
+const err1 = {instancePath:instancePath+"/re-enable",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3293,7 +3293,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(data0 === true)){
-const err2 = {instancePath:instancePath+"/re-enable",schemaPath:"#/properties/re-enable/enum",keyword:"enum",params:{allowedValues: schema17.properties["re-enable"].enum}};
+const err2 = {instancePath:instancePath+"/re-enable",keyword:"enum",params:{allowedValues: schema17.properties["re-enable"].enum}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3305,7 +3305,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err3 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3327,7 +3327,7 @@ let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.delivery_id !== undefined){
 if(typeof data.delivery_id !== "string"){
-const err0 = {instancePath:instancePath+"/delivery_id",schemaPath:"#/properties/delivery_id/type",keyword:"type",params:{type: "string"}};
+const err0 = {instancePath:instancePath+"/delivery_id",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3340,7 +3340,7 @@ errors++;
 if(data.result !== undefined){
 let data1 = data.result;
 if(typeof data1 !== "string"){
-const err1 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/type",keyword:"type",params:{type: "string"}};
+const err1 = {instancePath:instancePath+"/result",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3350,7 +3350,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((((((data1 === "failure") || (data1 === "success")) || (data1 === "delivered")) || (data1 === "exhausted")) || (data1 === "expired")) || (data1 === "cancelled")) || (data1 === "quarantined"))){
-const err2 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/enum",keyword:"enum",params:{allowedValues: schema18.properties.result.enum}};
+const err2 = {instancePath:instancePath+"/result",keyword:"enum",params:{allowedValues: schema18.properties.result.enum}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3362,7 +3362,7 @@ errors++;
 }
 if(data.hook !== undefined){
 if(typeof data.hook !== "string"){
-const err3 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/type",keyword:"type",params:{type: "string"}};
+const err3 = {instancePath:instancePath+"/hook",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3376,7 +3376,7 @@ if(data.reason !== undefined){
 let data3 = data.reason;
 if(typeof data3 === "string"){
 if(func2(data3) > 256){
-const err4 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/maxLength",keyword:"maxLength",params:{limit: 256}};
+const err4 = {instancePath:instancePath+"/reason",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3386,7 +3386,7 @@ vErrors.push(err4);
 errors++;
 }
 if(func2(data3) < 1){
-const err5 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/minLength",keyword:"minLength",params:{limit: 1}};
+const err5 = {instancePath:instancePath+"/reason",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3397,7 +3397,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
+const err6 = {instancePath:instancePath+"/reason",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3411,7 +3411,7 @@ if(data.call_id !== undefined){
 let data4 = data.call_id;
 if(typeof data4 === "string"){
 if(func2(data4) > 256){
-const err7 = {instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 256}};
+const err7 = {instancePath:instancePath+"/call_id",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3421,7 +3421,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data4) < 1){
-const err8 = {instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1}};
+const err8 = {instancePath:instancePath+"/call_id",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -3432,7 +3432,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"}};
+const err9 = {instancePath:instancePath+"/call_id",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3446,7 +3446,7 @@ if(data.number !== undefined){
 let data5 = data.number;
 if(typeof data5 === "string"){
 if(func2(data5) > 256){
-const err10 = {instancePath:instancePath+"/number",schemaPath:"#/properties/number/maxLength",keyword:"maxLength",params:{limit: 256}};
+const err10 = {instancePath:instancePath+"/number",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3456,7 +3456,7 @@ vErrors.push(err10);
 errors++;
 }
 if(func2(data5) < 1){
-const err11 = {instancePath:instancePath+"/number",schemaPath:"#/properties/number/minLength",keyword:"minLength",params:{limit: 1}};
+const err11 = {instancePath:instancePath+"/number",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3467,7 +3467,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/number",schemaPath:"#/properties/number/type",keyword:"type",params:{type: "string"}};
+const err12 = {instancePath:instancePath+"/number",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -3481,7 +3481,7 @@ if(data.host !== undefined){
 let data6 = data.host;
 if(typeof data6 === "string"){
 if(func2(data6) > 256){
-const err13 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/maxLength",keyword:"maxLength",params:{limit: 256}};
+const err13 = {instancePath:instancePath+"/host",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3491,7 +3491,7 @@ vErrors.push(err13);
 errors++;
 }
 if(func2(data6) < 1){
-const err14 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/minLength",keyword:"minLength",params:{limit: 1}};
+const err14 = {instancePath:instancePath+"/host",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -3502,7 +3502,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"}};
+const err15 = {instancePath:instancePath+"/host",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -3514,7 +3514,7 @@ errors++;
 }
 if(data.include_recovered !== undefined){
 if(typeof data.include_recovered !== "boolean"){
-const err16 = {instancePath:instancePath+"/include_recovered",schemaPath:"#/properties/include_recovered/type",keyword:"type",params:{type: "boolean"}};
+const err16 = {instancePath:instancePath+"/include_recovered",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -3526,7 +3526,7 @@ errors++;
 }
 if(data.dry_run !== undefined){
 if(typeof data.dry_run !== "boolean"){
-const err17 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+const err17 = {instancePath:instancePath+"/dry_run",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -3538,7 +3538,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err18 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -3559,7 +3559,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.state === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "state"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "state"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3571,7 +3571,7 @@ errors++;
 if(data.state !== undefined){
 let data0 = data.state;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"}};
+const err1 = {instancePath:instancePath+"/state",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3581,7 +3581,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((data0 === "running") || (data0 === "paused")) || (data0 === "cancelled"))){
-const err2 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema19.properties.state.enum}};
+const err2 = {instancePath:instancePath+"/state",keyword:"enum",params:{allowedValues: schema19.properties.state.enum}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3593,7 +3593,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err3 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3614,7 +3614,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.held === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "held"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "held"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3625,7 +3625,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "held") || (key0 === "account_id")) || (key0 === "dry_run"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+const err1 = {instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3637,7 +3637,7 @@ errors++;
 }
 if(data.held !== undefined){
 if(typeof data.held !== "boolean"){
-const err2 = {instancePath:instancePath+"/held",schemaPath:"#/properties/held/type",keyword:"type",params:{type: "boolean"}};
+const err2 = {instancePath:instancePath+"/held",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3649,7 +3649,7 @@ errors++;
 }
 if(data.account_id !== undefined){
 if(typeof data.account_id !== "string"){
-const err3 = {instancePath:instancePath+"/account_id",schemaPath:"#/properties/account_id/type",keyword:"type",params:{type: "string"}};
+const err3 = {instancePath:instancePath+"/account_id",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3661,7 +3661,7 @@ errors++;
 }
 if(data.dry_run !== undefined){
 if(typeof data.dry_run !== "boolean"){
-const err4 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+const err4 = {instancePath:instancePath+"/dry_run",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3673,7 +3673,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err5 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3694,7 +3694,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.q === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "q"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "q"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3705,7 +3705,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "q")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+const err1 = {instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3719,7 +3719,7 @@ if(data.q !== undefined){
 let data0 = data.q;
 if(typeof data0 === "string"){
 if(func2(data0) > 255){
-const err2 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err2 = {instancePath:instancePath+"/q",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3729,7 +3729,7 @@ vErrors.push(err2);
 errors++;
 }
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/minLength",keyword:"minLength",params:{limit: 1}};
+const err3 = {instancePath:instancePath+"/q",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3740,7 +3740,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/type",keyword:"type",params:{type: "string"}};
+const err4 = {instancePath:instancePath+"/q",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3752,7 +3752,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err5 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3773,7 +3773,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.action === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "action"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "action"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3784,7 +3784,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((((((key0 === "action") || (key0 === "account_id")) || (key0 === "cause")) || (key0 === "host")) || (key0 === "since")) || (key0 === "until")) || (key0 === "dry_run"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+const err1 = {instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3797,7 +3797,7 @@ errors++;
 if(data.action !== undefined){
 let data0 = data.action;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"}};
+const err2 = {instancePath:instancePath+"/action",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3807,7 +3807,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "resume") || (data0 === "reenable"))){
-const err3 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema22.properties.action.enum}};
+const err3 = {instancePath:instancePath+"/action",keyword:"enum",params:{allowedValues: schema22.properties.action.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3819,7 +3819,7 @@ errors++;
 }
 if(data.account_id !== undefined){
 if(typeof data.account_id !== "string"){
-const err4 = {instancePath:instancePath+"/account_id",schemaPath:"#/properties/account_id/type",keyword:"type",params:{type: "string"}};
+const err4 = {instancePath:instancePath+"/account_id",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3831,7 +3831,7 @@ errors++;
 }
 if(data.cause !== undefined){
 if(typeof data.cause !== "string"){
-const err5 = {instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"}};
+const err5 = {instancePath:instancePath+"/cause",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3843,7 +3843,7 @@ errors++;
 }
 if(data.host !== undefined){
 if(typeof data.host !== "string"){
-const err6 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"}};
+const err6 = {instancePath:instancePath+"/host",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3855,7 +3855,7 @@ errors++;
 }
 if(data.dry_run !== undefined){
 if(typeof data.dry_run !== "boolean"){
-const err7 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+const err7 = {instancePath:instancePath+"/dry_run",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3867,7 +3867,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err8 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -3888,7 +3888,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.webhook === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "webhook"}};
+const err0 = {instancePath,keyword:"required",params:{missingProperty: "webhook"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3900,7 +3900,7 @@ errors++;
 if(data.webhook !== undefined){
 let data0 = data.webhook;
 if(!(data0 && typeof data0 == "object" && !Array.isArray(data0))){
-const err1 = {instancePath:instancePath+"/webhook",schemaPath:"#/properties/webhook/type",keyword:"type",params:{type: "object"}};
+const err1 = {instancePath:instancePath+"/webhook",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3912,7 +3912,7 @@ errors++;
 }
 if(data.hook !== undefined){
 if(typeof data.hook !== "string"){
-const err2 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/type",keyword:"type",params:{type: "string"}};
+const err2 = {instancePath:instancePath+"/hook",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3924,7 +3924,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err3 = {instancePath,keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err3];
 }

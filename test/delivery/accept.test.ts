@@ -189,7 +189,7 @@ describe('a long list', () => {
     expect(new Set(stored.map(({ callId }) => callId)).size).toBe(120)
   })
 
-  it('is accepted in smaller parts where its bodies are large, at least one event', async () => {
+  it('is accepted in smaller parts where its bodies are large, at least 20 events and deliveries', async () => {
     const { deps, sizes } = await recording()
     const large = (count: number) => event({ customChannelVars: { text: 'x'.repeat(count * 10_000) } })
     const list = [...Array.from({ length: 50 }, () => large(6)), event()]
@@ -198,6 +198,21 @@ describe('a long list', () => {
       [18, 54],
       [18, 54],
       [15, 45],
+    ])
+    sizes.length = 0
+    const forms = [1, 2, 3].map((n) =>
+      aWebhook({ format: 'form-data', customData: { n: `${n}` } }, { id: `f${n}` }),
+    )
+    const formHarness = await createHarness(forms)
+    const accept: typeof deps.accept = (acceptance, isContinued) => {
+      sizes.push([acceptance.events.length, acceptance.deliveries.length])
+      return formHarness.accept.accept(acceptance, isContinued)
+    }
+    const form = () => event({ from: '<'.repeat(60_000) })
+    await acceptEvents({ ...formHarness.accept, accept }, Array.from({ length: 7 }, form), { inParts: true })
+    expect(sizes).toEqual([
+      [5, 15],
+      [2, 6],
     ])
   })
 

@@ -76,6 +76,8 @@ export function sourceOf(schemas: Readonly<Record<string, JsonSchema>>): string 
   }
   const code = standaloneCode(ajv, ids)
     .replaceAll('require("ajv/dist/runtime/ucs2length").default', UCS2_LENGTH)
+    // Nobody reads where in the schema a rule stands.
+    .replaceAll(/schemaPath:"[^"]*",/g, '')
     .trimEnd()
   if (/\brequire\b|^import /m.test(code))
     throw new Error('the generated validators need a module at run time')

@@ -1,4 +1,4 @@
-/** How much of the publishes of one account is held, and who waits for it. */
+/** How much of the publishes of one client is held, and who waits for it. */
 import fc from 'fast-check'
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
@@ -19,56 +19,49 @@ function createHarness() {
   return {
     clock,
     admission,
-    /** A publish whose body was read. */
-    enter(bytes: number, accountId = 'a', token = 't'): Entered {
+    enter(bytes: number, accountId = 'a', clientId = accountId): Entered {
       const entered: Entered = { isAdmitted: undefined, leave() {} }
-      void admission.enter(accountId, token, bytes).then((leave) => {
+      void admission.enter(clientId, accountId, bytes).then((leave) => {
         entered.isAdmitted = leave !== undefined
         if (leave) entered.leave = leave
       })
       return entered
     },
-    /** A publish whose body is about to be read. */
-    arrive(bytes: number, accountId = 'a', token = 't') {
-      const place = admission.beforeReading(accountId, token, bytes)
-      const arrived = { waits: place !== undefined, mayRead: undefined as boolean | undefined, end() {} }
-      if (place) arrived.end = place.end
-      void place?.ready.then((mayRead) => {
-        arrived.mayRead = mayRead
-      })
-      return arrived
-    },
   }
 }
 
 const statesOf = (all: readonly Entered[]) => all.map(({ isAdmitted }) => isAdmitted)
+const times = <Item>(count: number, create: (index: number) => Item) =>
+  Array.from({ length: count }, (_, index) => create(index))
 
-describe('publishes of one account', () => {
-  it('are worked on together up to 1 MiB, and the others wait in order', async () => {
+describe('publishes in one account', () => {
+  it('are worked on together up to 256 KiB, and the others wait in order', async () => {
     const { clock, enter } = createHarness()
-    const all = [enter(512 * KIB), enter(512 * KIB), enter(17 * KIB), enter(600 * KIB), enter(17 * KIB)]
+    const all = [enter(128 * KIB), enter(128 * KIB), enter(17 * KIB), enter(200 * KIB), enter(17 * KIB)]
     await clock.settle()
     expect(statesOf(all)).toEqual([true, true, undefined, undefined, undefined])
     all[0]!.leave()
     await clock.settle()
     // The second that waits is too large, and nobody passes it.
-    expect(statesOf(all)).toEqual([true, true, true, undefined, undefined])
+    const last = enter(17 * KIB)
+    await clock.settle()
+    expect(statesOf([...all, last])).toEqual([true, true, true, undefined, undefined, undefined])
     all[1]!.leave()
     await clock.settle()
-    expect(statesOf(all)).toEqual([true, true, true, true, true])
+    expect(statesOf([...all, last])).toEqual([true, true, true, true, true, true])
   })
 
-  it('do not wait for those of another account', async () => {
+  it('do not wait for those in another account, of this client or another', async () => {
     const { clock, enter } = createHarness()
-    const all = [enter(MIB), enter(MIB), enter(MIB, 'b'), enter(MIB, 'b')]
+    const all = [enter(MIB), enter(MIB), enter(MIB, 'b', 'a'), enter(MIB, 'b'), enter(MIB, 'b')]
     await clock.settle()
-    expect(statesOf(all)).toEqual([true, undefined, true, undefined])
+    expect(statesOf(all)).toEqual([true, undefined, true, true, undefined])
   })
 
-  it('up to 16 KiB do not wait for larger ones, and have the same bound', async () => {
+  it('up to 16 KiB do not wait for larger ones, and are worked on together up to 1 MiB', async () => {
     const { clock, enter } = createHarness()
-    const large = [enter(MIB), enter(17 * KIB)]
-    const small = Array.from({ length: 65 }, () => enter(16 * KIB))
+    const large = [enter(MIB), enter(16 * KIB + 1)]
+    const small = times(65, () => enter(16 * KIB))
     await clock.settle()
     expect(statesOf(large)).toEqual([true, undefined])
     expect(statesOf(small)).toEqual([...Array(64).fill(true), undefined])
@@ -79,192 +72,197 @@ describe('publishes of one account', () => {
 
   it('wait up to 8 MiB, above which one is refused at once', async () => {
     const { clock, enter } = createHarness()
-    const [running, ...waiting] = Array.from({ length: 9 }, () => enter(MIB))
-    const above = Array.from({ length: 80 }, () => enter(17 * KIB))
-    const others = [enter(MIB, 'b'), enter(MIB, 'b')]
+    const [running, ...waiting] = times(9, () => enter(MIB))
+    const above = times(80, () => enter(17 * KIB))
+    const others = [enter(MIB, 'b'), enter(MIB, 'b'), enter(MIB, 'c', 'a'), enter(MIB, 'c', 'a')]
     await clock.settle()
     expect(statesOf(waiting)).toEqual(Array(8).fill(undefined))
     expect(statesOf(above)).toEqual(Array(80).fill(false))
-    expect(statesOf(others)).toEqual([true, undefined])
+    expect(statesOf(others)).toEqual([true, undefined, true, undefined])
     running!.leave()
+    await clock.settle()
     const next = enter(MIB)
     const after = enter(17 * KIB)
     await clock.settle()
     expect(statesOf([waiting[0]!, next, after])).toEqual([true, undefined, false])
   })
 
-  it('wait up to 64 MiB in all, above which each account may have one that waits', async () => {
-    const { clock, enter } = createHarness()
-    const ids = Array.from({ length: 8 }, (_, index) => `full-${index}`)
-    const full = ids.flatMap((id) => Array.from({ length: 9 }, () => enter(MIB, id)))
-    const late = ['b', 'c'].map((id) => Array.from({ length: 3 }, () => enter(MIB, id)))
-    await clock.settle()
-    expect(statesOf(full)).not.toContain(false)
-    for (const account of late) expect(statesOf(account)).toEqual([true, undefined, false])
-    const stillAbove = enter(MIB, 'b')
-    await clock.settle()
-    expect(stillAbove.isAdmitted).toBe(false)
-    for (const { leave } of full) leave()
-    await clock.settle()
-    const below = enter(MIB, 'b')
-    await clock.settle()
-    expect(below.isAdmitted).toBe(undefined)
-  })
-
   it('wait for 10 s', async () => {
     const { clock, enter } = createHarness()
-    const first = enter(MIB)
+    const first = enter(200 * KIB)
     const second = enter(MIB)
     await clock.advance(1_000)
-    const third = enter(MIB)
+    const third = enter(50 * KIB)
     await clock.advance(8_999)
     expect(statesOf([first, second, third])).toEqual([true, undefined, undefined])
     await clock.advance(1)
-    expect(statesOf([first, second, third])).toEqual([true, false, undefined])
-    first.leave()
-    await clock.advance(0)
-    expect(third.isAdmitted).toBe(true)
-    third.leave()
-    await clock.settle()
+    // The third fits beside the first.
+    expect(statesOf([first, second, third])).toEqual([true, false, true])
+    for (const _ of times(3, String)) {
+      const waiting = times(8, () => enter(MIB))
+      await clock.advance(9_999)
+      expect(statesOf(waiting)).toEqual(Array(8).fill(undefined))
+      await clock.advance(1)
+      expect(statesOf(waiting)).toEqual(Array(8).fill(false))
+    }
     expect(clock.sleepers().count).toBe(0)
-  })
-
-  it('are never above their bounds, and all are answered', async () => {
-    const step = fc.oneof(
-      fc.record({ bytes: fc.integer({ min: 1, max: MIB }), accountId: fc.constantFrom('a', 'b') }),
-      fc.record({ leave: fc.nat() }),
-      fc.record({ advanceMs: fc.integer({ min: 0, max: 11_000 }) }),
-    )
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const { clock, enter } = createHarness()
-        const all: { bytes: number; line: string; entered: Entered; isOver: boolean }[] = []
-        const running = (line?: string) =>
-          all.filter(
-            (item) => item.entered.isAdmitted === true && !item.isOver && (line ?? item.line) === item.line,
-          )
-        const leave = (item: (typeof all)[number]) => {
-          item.isOver = true
-          item.entered.leave()
-        }
-        for (const each of steps) {
-          if ('bytes' in each)
-            all.push({
-              bytes: each.bytes,
-              line: `${each.accountId}${each.bytes > 16 * KIB}`,
-              entered: enter(each.bytes, each.accountId),
-              isOver: false,
-            })
-          else if ('leave' in each) {
-            const open = running()
-            if (open.length > 0) leave(open[each.leave % open.length]!)
-          } else await clock.advance(each.advanceMs)
-          await clock.settle()
-          for (const line of new Set(all.map((item) => item.line))) {
-            const sum = running(line).reduce((total, { bytes }) => total + bytes, 0)
-            expect(sum).toBeLessThanOrEqual(MIB)
-            const waiting = all.filter((item) => item.line === line && item.entered.isAdmitted === undefined)
-            // Nobody waits for nothing.
-            if (waiting.length > 0) expect(sum + waiting[0]!.bytes).toBeGreaterThan(MIB)
-          }
-        }
-        while (running().length > 0) {
-          leave(running()[0]!)
-          await clock.settle()
-        }
-        expect(all.every(({ entered }) => entered.isAdmitted !== undefined)).toBe(true)
-        expect(clock.sleepers().count).toBe(0)
-      }),
-      { numRuns: 60 },
-    )
   })
 })
 
-describe('a body', () => {
-  it('is read at once unless publishes of its account and client wait', async () => {
-    const { clock, enter, arrive } = createHarness()
-    expect(arrive(MIB).waits).toBe(false)
-    enter(MIB)
+describe('publishes of one client', () => {
+  it('are worked on together up to 4 MiB, and its accounts take turns', async () => {
+    const { clock, enter } = createHarness()
+    const running = times(4, (index) => enter(MIB, `r${index}`, 'client'))
+    const waiting = ['a', 'a', 'a', 'b', 'b', 'c'].map((id) => enter(200 * KIB, id, 'client'))
+    const other = enter(MIB, 'a', 'other')
     await clock.settle()
-    expect(arrive(MIB).waits).toBe(false)
-    enter(MIB)
-    expect(arrive(17 * KIB).waits).toBe(true)
-    expect(arrive(16 * KIB).waits).toBe(false)
-    expect(arrive(MIB, 'a', 'another token').waits).toBe(false)
-    expect(arrive(MIB, 'b').waits).toBe(false)
-  })
-
-  it('that waits is read when less than 1 MiB of others waits or is read, in order', async () => {
-    const { clock, enter, arrive } = createHarness()
-    const running = [enter(MIB), enter(700 * KIB)]
-    await clock.settle()
-    const unread = [arrive(600 * KIB), arrive(500 * KIB), arrive(17 * KIB)]
-    const mayRead = () => unread.map((arrived) => arrived.mayRead)
+    expect(statesOf([...running, other])).toEqual(Array(5).fill(true))
+    expect(statesOf(waiting)).toEqual(Array(6).fill(undefined))
     running[0]!.leave()
     await clock.settle()
-    expect(mayRead()).toEqual([true, undefined, undefined])
-    // One that comes now waits behind them, although no body waits to be parsed.
-    expect(arrive(17 * KIB).waits).toBe(true)
-    unread[0]!.end()
+    // One of each account: the next of a and b wait for their accounts.
+    expect(statesOf(waiting)).toEqual([true, undefined, undefined, true, undefined, true])
+    waiting[0]!.leave()
     await clock.settle()
-    expect(mayRead()).toEqual([true, true, true])
+    expect(statesOf(waiting)).toEqual([true, true, undefined, true, undefined, true])
   })
 
-  it('that waits is refused after 10 s', async () => {
-    const { clock, enter, arrive } = createHarness()
-    enter(MIB)
-    const waiting = enter(MIB)
-    await clock.advance(5_000)
-    const unread = arrive(MIB)
-    await clock.advance(5_000)
-    expect([waiting.isAdmitted, unread.mayRead]).toEqual([false, true])
-    enter(MIB)
-    const late = arrive(MIB)
-    await clock.advance(9_999)
-    expect(late.mayRead).toBe(undefined)
-    await clock.advance(1)
-    expect(late.mayRead).toBe(false)
-    // Both have given up their places.
-    late.end()
-    unread.end()
+  it('that are large are not passed while they wait for other accounts of the client', async () => {
+    const { clock, enter } = createHarness()
+    const running = times(8, (index) => enter(500 * KIB, `r${index}`, 'client'))
+    const large = enter(MIB, 'large', 'client')
+    await clock.settle()
+    running[0]!.leave()
+    const small = enter(50 * KIB, 'small', 'client')
+    await clock.settle()
+    expect(statesOf([large, small])).toEqual([undefined, undefined])
+    running[1]!.leave()
+    await clock.settle()
+    expect(statesOf([large, small])).toEqual([true, true])
   })
 
-  it('whose client has gone gives up its place', async () => {
-    const { clock, enter, arrive } = createHarness()
-    const running = enter(MIB)
-    enter(MIB)
+  it('wait up to 32 MiB, and those of another client are not refused for it', async () => {
+    const { clock, enter } = createHarness()
+    const waiting = times(5, (index) => times(9, () => enter(MIB, `a${index}`, 'client')))
     await clock.settle()
-    const gone = arrive(MIB)
-    const next = arrive(MIB)
-    gone.end()
+    const states = waiting.flatMap(statesOf)
+    expect(states.filter((state) => state === undefined).length).toBe(32)
+    expect(states.filter((state) => state === true).length).toBe(4)
+    const above = times(10, (index) => enter(17 * KIB, `b${index}`, 'client'))
+    const others = [enter(MIB, 'b'), enter(MIB, 'b')]
     await clock.settle()
-    expect(gone.mayRead).toBe(false)
-    running.leave()
-    const goneWhileReady = arrive(MIB)
-    goneWhileReady.end()
-    await clock.settle()
-    expect(next.mayRead).toBe(true)
-    next.end()
-    next.end()
-    await clock.settle()
-    expect(arrive(MIB).waits).toBe(false)
+    expect(statesOf(above)).toEqual(Array(10).fill(false))
+    expect(statesOf(others)).toEqual([true, undefined])
   })
 
-  it('is refused at once if 500 wait', async () => {
-    const { clock, enter, arrive } = createHarness()
-    const running = enter(MIB)
-    enter(MIB)
+  it('wait up to 1 MiB while 64 MiB of all wait, small ones apart', async () => {
+    const { clock, enter } = createHarness()
+    const full = times(8, (index) => times(9, () => enter(MIB, `full-${index}`))).flat()
+    const late = ['b', 'c'].map((id) => [enter(MIB, id), enter(MIB, id), enter(17 * KIB, id)])
+    const small = times(600, () => enter(2_000, 'd'))
     await clock.settle()
-    const unread = Array.from({ length: 500 }, () => arrive(MIB))
-    const above = Array.from({ length: 10 }, () => arrive(MIB))
+    expect(statesOf(full)).not.toContain(false)
+    for (const account of late) expect(statesOf(account)).toEqual([true, undefined, false])
+    expect(statesOf(small)).not.toContain(false)
+    for (const { leave } of full) leave()
     await clock.settle()
-    expect(unread.some(({ mayRead }) => mayRead !== undefined)).toBe(false)
-    expect(above.map(({ mayRead }) => mayRead)).toEqual(Array(10).fill(false))
-    running.leave()
+    const below = enter(17 * KIB, 'b')
     await clock.settle()
-    expect(unread[0]!.mayRead).toBe(true)
-    unread[0]!.end()
-    await clock.settle()
-    expect(arrive(MIB).mayRead).toBe(undefined)
+    expect(below.isAdmitted).toBe(undefined)
+  })
+})
+
+it('publishes are never above their bounds, and all are answered', async () => {
+  const step = fc.oneof(
+    fc.record({
+      bytes: fc.oneof(fc.integer({ min: 1, max: 300 * KIB }), fc.integer({ min: 1, max: MIB })),
+      accountId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      clientId: fc.constantFrom('x', 'x', 'x', 'y'),
+    }),
+    fc.record({ leave: fc.nat() }),
+    fc.record({ advanceMs: fc.integer({ min: 0, max: 6_000 }) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 100 }), async (steps) => {
+      const { clock, enter } = createHarness()
+      interface Item extends Entered {
+        readonly bytes: number
+        readonly client: string
+        readonly line: string
+        readonly entered: Entered
+        isOver: boolean
+      }
+      const all: Omit<Item, keyof Entered>[] = []
+      const running = () => all.filter(({ entered, isOver }) => entered.isAdmitted === true && !isOver)
+      const sumOf = (items: typeof all) => items.reduce((sum, { bytes }) => sum + bytes, 0)
+      for (const each of steps) {
+        if ('bytes' in each) {
+          const { bytes, accountId, clientId } = each
+          const client = `${clientId}${bytes > 16 * KIB}`
+          const entered = enter(bytes, accountId, clientId)
+          all.push({ bytes, client, line: `${accountId}${client}`, entered, isOver: false })
+          const waiting = all.filter(
+            (item) => item.entered.isAdmitted === undefined && item.client === client,
+          )
+          await clock.settle()
+          const ofLine = waiting.filter((item) => item.line === `${accountId}${client}`)
+          if (sumOf(waiting) <= MIB && sumOf(ofLine) <= MIB) expect(entered.isAdmitted).not.toBe(false)
+        } else if ('leave' in each) {
+          const open = running()
+          const left = open[each.leave % open.length]
+          if (left) {
+            left.isOver = true
+            left.entered.leave()
+          }
+        } else await clock.advance(each.advanceMs)
+        await clock.settle()
+        const waiting = all.filter(({ entered }) => entered.isAdmitted === undefined)
+        for (const line of new Set(all.map((item) => item.line))) {
+          const ofLine = running().filter((item) => item.line === line)
+          if (ofLine.length > 1)
+            expect(sumOf(ofLine)).toBeLessThanOrEqual(line.endsWith('true') ? 256 * KIB : MIB)
+        }
+        for (const client of new Set(all.map((item) => item.client))) {
+          const ofClient = running().filter((item) => item.client === client)
+          if (ofClient.length > 1) expect(sumOf(ofClient)).toBeLessThanOrEqual(4 * MIB)
+          // Nobody waits for nothing.
+          if (ofClient.length === 0) expect(waiting.filter((item) => item.client === client)).toEqual([])
+        }
+      }
+      while (running().length > 0) {
+        const [next] = running()
+        next!.isOver = true
+        next!.entered.leave()
+        await clock.settle()
+      }
+      expect(all.every(({ entered }) => entered.isAdmitted !== undefined)).toBe(true)
+      expect(clock.sleepers().count).toBe(0)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+describe('a refusal', () => {
+  it('is answered 20 ms after the one before of the client, at most 10 s later', async () => {
+    const { clock, admission } = createHarness()
+    const startMs = clock.monotonic()
+    const answered: number[] = []
+    const refuse = async (clientId: string) => {
+      await admission.beforeRefusal(clientId)
+      answered.push(clock.monotonic() - startMs)
+    }
+    for (let index = 0; index < 3; index++) void refuse('a')
+    void refuse('b')
+    await clock.advance(100)
+    expect(answered.toSorted((x, y) => x - y)).toEqual([20, 20, 40, 60])
+    answered.length = 0
+    void refuse('a')
+    await clock.advance(100)
+    expect(answered).toEqual([120])
+    answered.length = 0
+    for (let index = 0; index < 600; index++) void refuse('a')
+    await clock.advance(20_000)
+    expect(answered.length).toBe(600)
+    expect(Math.max(...answered)).toBe(10_200)
   })
 })

@@ -1,12 +1,11 @@
 /** How much of a request body is read before its sender is known, and how much of all bodies is held. */
 import { createHookswitch, type Hookswitch, memoryStore } from 'hookswitch'
-import type { BodyProblem, HttpService, RequestHead } from 'hookswitch/adapter'
+import type { RequestHead } from 'hookswitch/adapter'
 import { createServer } from 'hookswitch/node'
-import { manualClock, until } from 'hookswitch/testkit'
+import { until } from 'hookswitch/testkit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createBodyAdmission } from '../../../src/http/body-admission.js'
 import { parseTrustedProxies } from '../../../src/http/client-address.js'
-import { createPublishAdmission } from '../../../src/http/publish-admission.js'
 import { connect, type RawResponse } from './raw.js'
 import { listen, SERVERS, type StartServer, startStandaloneServer } from './servers.js'
 
@@ -28,7 +27,6 @@ const LIMITS = {
   maxUnfinishedBodyBytesPerAddress: 8 * MIB,
   trustedProxies: parseTrustedProxies(['10.0.0.0/8']),
   tokenInQuery: true,
-  publishes: createPublishAdmission(manualClock()),
 } as const
 
 describe('a body', () => {
@@ -237,78 +235,6 @@ describe.each(Object.entries(ALL).filter(([name]) => !READ_BEFORE.includes(name)
       ])
       for (const connection of held) connection.socket.resetAndDestroy()
       await until(async () => (await probe('198.51.100.1')).status === 400)
-    })
-
-    describe('a body that has to wait', () => {
-      const text = 'x'.repeat(100)
-
-      /** A connection that has sent a request with a body. */
-      async function send() {
-        const counts = { taken: 0, ended: 0, handled: 0 }
-        let settle: (problem: BodyProblem | undefined) => void = () => {}
-        let wake = () => {}
-        const admitted = new Promise<void>((resolve) => {
-          wake = resolve
-        })
-        const service: HttpService = {
-          handlesPath: () => true,
-          admitBody() {
-            wake()
-            return {
-              maxBytes: MIB,
-              excess: 'too_large',
-              ready: new Promise((resolve) => {
-                settle = resolve
-              }),
-              take(bytes) {
-                counts.taken += bytes
-                return undefined
-              },
-              end() {
-                counts.ended++
-              },
-            }
-          },
-          async handle({ body, bodyProblem }) {
-            counts.handled++
-            const content = `${body === undefined ? bodyProblem : Buffer.from(body)}`
-            return { status: 200, headers: { 'content-length': `${content.length}` }, body: content }
-          },
-        }
-        const server = await startServer(service, '')
-        onTestFinished(() => server.close())
-        const connection = await connect(server.port)
-        onTestFinished(() => connection.end())
-        connection.write(`${put('/v2/accounts/acme/events', `Content-Length: ${text.length}`)}${text}`)
-        await admitted
-        return { ...connection, counts, settle: (problem?: BodyProblem) => settle(problem) }
-      }
-
-      it('is not read before its turn', async () => {
-        const { counts, settle, next } = await send()
-        for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
-        expect(counts).toEqual({ taken: 0, ended: 0, handled: 0 })
-        settle()
-        expect((await next()).body).toBe(text)
-        expect(counts).toEqual({ taken: text.length, ended: 1, handled: 1 })
-      })
-
-      it('is not read if it is refused', async () => {
-        const { counts, settle, next } = await send()
-        settle('account_busy')
-        expect((await next()).body).toBe('account_busy')
-        expect(counts).toEqual({ taken: 0, ended: 1, handled: 1 })
-      })
-
-      it('gives up its place when its client has gone', async () => {
-        const { counts, settle, socket } = await send()
-        socket.resetAndDestroy()
-        await until(() => counts.ended > 0)
-        settle()
-        await until(() => counts.ended > 1)
-        expect(counts.taken).toBe(0)
-        if (name !== 'fetch') expect(counts.handled).toBe(0)
-      })
     })
 
     it.each(['gzip', 'br', 'deflate, gzip', 'GZIP'])(

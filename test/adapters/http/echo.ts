@@ -6,14 +6,7 @@ import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch/adap
 export const HOST_RESPONSE = 'a path of the host'
 
 /** Response status for a body that the adapter could not read. */
-const PROBLEM_STATUS = {
-  too_large: 413,
-  no_token: 401,
-  too_slow: 408,
-  busy: 503,
-  address_busy: 429,
-  account_busy: 429,
-}
+const PROBLEM_STATUS = { too_large: 413, no_token: 401, too_slow: 408, busy: 503, address_busy: 429 }
 
 /**
  * @param exact true: echoes the bytes of the body; false: only its JSON value, if it has one, because an earlier body

@@ -101,16 +101,11 @@ function nodeListener(app: ReturnType<typeof honoApp>): http.RequestListener {
       method === 'GET' ||
       method === 'HEAD' ||
       !(headers.has('content-length') || headers.has('transfer-encoding'))
-    const gone = new AbortController()
-    res.on('close', () => {
-      if (!res.writableFinished) gone.abort()
-    })
     let request: Request
     try {
       request = new Request(url.startsWith('/') ? `http://host${url}` : url, {
         method,
         headers,
-        signal: gone.signal,
         ...(hasNoBody ? {} : { body: Readable.toWeb(req) as ReadableStream, duplex: 'half' }),
       })
     } catch {

@@ -51,7 +51,7 @@ export const mutants = [
   {
     what: 'the relay deletes entries that it has left out',
     file: 'src/delivery/accept.ts',
-    find: 'inboxIds: inboxIds.slice(0, count)',
+    find: 'inboxIds?.slice(0, built.events.length)',
     replace: 'inboxIds',
     tests: LIMITS,
   },

@@ -159,8 +159,8 @@ export const mutants = [
   {
     what: 'whatever is no token lets a stranger send 1 MiB',
     file: 'src/http/body-admission.ts',
-    find: 'return isWellFormedToken(token) ? token : undefined',
-    replace: 'return token',
+    find: 'isWellFormedToken(lookup.hasConflict ? undefined : lookup.token)',
+    replace: '!lookup.hasConflict && lookup.token !== undefined',
     tests: ['test/adapters/http/body-bounds.test.ts'],
   },
   {
