@@ -5,7 +5,7 @@ import { transform } from 'esbuild'
 import { defineConfig, type Options } from 'tsup'
 import { buildPage } from './adapters/portal/app/vite.config.js'
 
-/** Without white space; names stay in ES modules that hosts run, so that stack traces can be read. */
+/** Without white space; most names stay in ES modules, so that stack traces can be read. */
 const SHARED: Options = { target: 'node20', platform: 'node', minifyWhitespace: true, minifySyntax: true }
 
 /** The command line, the test harness, what turns values into documents of the API and back, and generated code. */
@@ -59,7 +59,7 @@ function toCommonJs(): Plugin {
   }
 }
 
-/** Shortens the names of what no host runs: a hundredth of the package. */
+/** Shortens names that are seldom in a stack trace: a hundredth of the package. */
 const shortNames: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'short-names',
   setup(build) {

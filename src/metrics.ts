@@ -40,7 +40,7 @@ export const METRICS = Object.freeze({
     kind: 'counter',
     help: 'Events rejected by publish.',
     label: 'reason',
-    values: ['invalid', 'queue_full', 'store', 'closing', 'other'],
+    values: ['invalid', 'queue_full', 'too_many', 'store', 'closing', 'other'],
   },
   hookswitch_deliveries_accepted_total: {
     kind: 'counter',

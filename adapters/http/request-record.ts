@@ -99,9 +99,17 @@ export function transportError(
   })
 }
 
-/** A request with its body, to which nothing else refers: the service may take it out of the record. */
-export const withBody = (head: RequestRecord, body: Partial<RequestRecord>): RequestRecord =>
-  Object.assign(body, head)
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/** A request with its body, to which nothing else refers. @param body becomes the request */
+export function withBody(head: RequestRecord, body: Partial<RequestRecord>): RequestRecord {
+  const record: Mutable<RequestRecord> = Object.assign(body, head)
+  record.dropBody = () => {
+    delete record.body
+    delete record.parsedBody
+  }
+  return record
+}
 
 /** Calls `hs.handle`. If it throws (an `HttpService` must not), the response is a 500 without details. */
 export async function handleRequest(hs: HttpService, request: RequestRecord): Promise<ResponseRecord> {

@@ -149,7 +149,7 @@ const STEPS_PER_CHECK = 256
 const CHARACTERS_PER_STEP = 64
 /** Events that are prepared between two checks. */
 const EVENTS_PER_CHECK = 16
-/** Characters of different bodies above which a part of a list gets no more than `MIN_PART` events and deliveries. */
+/** Characters of different bodies above which nothing is added to a part of a list. */
 const CHARACTERS_PER_PART = 1_048_576
 
 function buildEvent(
@@ -327,16 +327,17 @@ export async function acceptPreparedEvents(
   // All are matched before anything is built: what is refused costs little.
   const matched = await matchEvents(deps, prepared, mayBeFewer, onRefused)
   const whole = { ...allOf(deps, matched), mayBeFewer }
-  if (inParts && matched.length > 1) await addBodies(deps, matched, whole)
+  const isInParts = inParts && endOfPart(matched, 0, MIN_PART) < matched.length
+  if (isInParts) await addBodies(deps, matched, whole)
   const sinceMs = deps.clock.monotonic()
   const all: AcceptedEvent[] = []
   while (all.length < matched.length) {
     const from = all.length
-    const part = inParts ? matched.slice(from, endOfPart(matched, from, deps.partSize(sinceMs))) : matched
+    const part = isInParts ? matched.slice(from, endOfPart(matched, from, deps.partSize(sinceMs))) : matched
     let accepted: readonly AcceptedEvent[]
     let built: Built
     try {
-      built = await build(deps, part, inParts ? PART_LIMIT : whole)
+      built = await build(deps, part, isInParts ? PART_LIMIT : whole)
       const ids = inboxIds?.slice(0, built.events.length)
       accepted = await deps.accept(ids ? { ...built, inboxIds: ids } : built, from > 0)
     } catch (thrown) {
@@ -347,7 +348,7 @@ export async function acceptPreparedEvents(
       noteAccepted(deps, accepted[index]!, part[index]!.prepared, part[index]!.webhooks, source)
     onAccepted?.(accepted, from)
     all.push(...accepted)
-    if (!inParts) break
+    if (!isInParts) break
   }
   return all
 }
@@ -454,17 +455,14 @@ interface BodiesLimit {
   readonly maxCharacters: number
   /** Whether the last events are left out where the bodies of all are too large. Otherwise all are refused. */
   readonly mayBeFewer: boolean
-  /** Number of events and deliveries that are not left out. */
-  readonly least: number
 }
 
-const PART_LIMIT: BodiesLimit = { maxCharacters: CHARACTERS_PER_PART, mayBeFewer: true, least: MIN_PART }
+const PART_LIMIT: BodiesLimit = { maxCharacters: CHARACTERS_PER_PART, mayBeFewer: true }
 
 /** The limit of what is accepted at once. One event may have any number of webhooks. */
 const allOf = ({ limits }: AcceptDeps, { length }: readonly MatchedEvent[]): BodiesLimit => ({
   maxCharacters: length > 1 ? maxBodyCharacters(limits) : Number.POSITIVE_INFINITY,
   mayBeFewer: false,
-  least: 1,
 })
 
 /** Events, and a delivery for each webhook that gets one. */
@@ -489,17 +487,14 @@ async function build(deps: AcceptDeps, matched: readonly MatchedEvent[], limit: 
 async function addBodies(
   deps: AcceptDeps,
   matched: readonly MatchedEvent[],
-  { maxCharacters, mayBeFewer, least }: BodiesLimit,
+  { maxCharacters, mayBeFewer }: BodiesLimit,
   built?: Built,
 ): Promise<void> {
   // Store time: the wall clocks of nodes may differ.
   const now = deps.storeNow()
   let characters = 0
   let steps = 0
-  let size = 0
   for (const { prepared, webhooks } of matched) {
-    size += 1 + webhooks.length
-    if (mayBeFewer && characters > maxCharacters && size > least) break
     const { event, id, payload, json } = prepared
     const bodies = createBodyVariants(payload, json, true)
     for (let index = 0; index < webhooks.length; index++) {
@@ -522,6 +517,7 @@ async function addBodies(
       await yieldingOf(deps.clock).whenDue(event.accountId)
     }
     built?.events.push(buildEvent(prepared, bodies.templates, now))
+    if (characters > maxCharacters) break
   }
 }
 

@@ -121,9 +121,9 @@ async function respondTo(
   try {
     const guard = await guardRequest(deps, request, query, facts)
     if (guard.kind === 'rejected') {
-      if (guard.refusedClientId !== undefined) {
-        dropBody(request)
-        await deps.publishes.beforeRefusal(guard.refusedClientId)
+      if (guard.afterMs) {
+        request.dropBody?.()
+        await deps.clock.sleep(guard.afterMs)
       }
       return httpErrorResponse(guard.error, facts.route, responseOptions())
     }
@@ -154,12 +154,6 @@ async function respondTo(
   } finally {
     facts.leave?.()
   }
-}
-
-/** Nobody reads the body any more, and it must not stay in memory until the request is answered. */
-function dropBody(request: { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] }): void {
-  delete request.body
-  delete request.parsedBody
 }
 
 /** Logs what the operator must see of a failed request; returns the error that its client gets. */

@@ -42,6 +42,8 @@ export interface RequestRecord extends RequestHead {
   readonly body?: Uint8Array | string | undefined
   /** The value that an earlier body parser (`express.json()`) produced. */
   readonly parsedBody?: unknown
+  /** Called when nobody reads the body any more, and the request is answered later: its memory may be freed. */
+  dropBody?(): void
   /** Set by the adapter if it could not read the whole body. */
   readonly bodyProblem?: BodyProblem | undefined
   /** Mount point, without trailing slash (`/telephony`); part of the `Location` header. Default ''. */
@@ -74,7 +76,7 @@ export interface ResponseStream {
 
 /** What HTTP adapters serve: a hookswitch instance, or the page of `hookswitch/portal`. */
 export interface HttpService {
-  /** Responds to every request, valid or not. Does not reject. Takes the body out of a record that it does not need any more. */
+  /** Responds to every request, valid or not. Does not reject. */
   handle(request: RequestRecord): Promise<ResponseRecord>
   /** Admits a request body before it is read. Default: every body is read up to 1 MiB. */
   admitBody?(head: RequestHead): BodyAdmission

@@ -3,48 +3,57 @@
  * limited number of bytes is worked on, others wait, and above that they are refused. Refusals are answered at a limited rate: a client
  * that repeats at once would otherwise make the service read bodies all the time.
  *
- * Bodies are counted for the account in which they publish and for the client: the account of the token, which may publish in
- * all accounts below it. Those of one account start in the order of arrival, and the accounts of a client take turns.
+ * Bodies are counted for the client (the account of the token, which may publish in all accounts below it) and for the account in
+ * which it publishes. Those of one client in one account start in the order of arrival, and the accounts of a client take turns. Large
+ * and small bodies are counted apart: single events must not wait for lists.
  */
 import type { Clock } from '../ports.js'
 import { MAX_BODY_BYTES } from './message.js'
 
 /**
- * Bytes of the bodies in one account that are worked on at once, or one body. More lists at once are not accepted faster, and make others
- * wait longer.
+ * Bytes of large bodies of a client in one account that are worked on at once, or one body. More lists at once are not accepted faster,
+ * and make others wait longer.
  */
 const MAX_AT_ONCE = 262_144
-/** The same of small bodies: their events are accepted together. */
+/** The same of small bodies, whose events are accepted together. */
 const MAX_SMALL_AT_ONCE = MAX_BODY_BYTES
-/** The same of all bodies of one client, large or small. */
+/** The same of a client in all accounts. */
 const MAX_OF_CLIENT_AT_ONCE = 4 * MAX_BODY_BYTES
-/** Bytes of the bodies in one account that wait. */
+/** Bytes of the bodies of a client in one account that wait. */
 const MAX_WAITING = 8 * MAX_BODY_BYTES
-/** Bytes of the bodies of one client that wait, and of all: above the latter, of each client fewer may wait. */
+/** The same of a client in all accounts, and of all clients. Above them a client may still have in each account what is worked on at once. */
 const MAX_OF_CLIENT_WAITING = 32 * MAX_BODY_BYTES
 const MAX_WAITING_IN_ALL = 64 * MAX_BODY_BYTES
-const MIN_OF_CLIENT_WAITING = MAX_BODY_BYTES
+/** Bytes of all bodies that wait, above which every publish is refused that would have to wait. */
+const CEILING_IN_ALL = 128 * MAX_BODY_BYTES
+/** How long a body waits, ms. */
 const MAX_WAIT_MS = 10_000
-/** Bodies up to this size, large or small ones apart: single events must not wait for lists. */
+/** Larger bodies are large. */
 const SMALL_BODY_BYTES = 16_384
-/** Time between two refusals of one client, ms. */
+/** Time between two refusals of a client in one account, and the longest that one waits for it, ms. */
 const REFUSAL_MS = 20
+const MAX_REFUSAL_WAIT_MS = 5_000
 
 /** Why a publish is refused. */
-export const TOO_MANY_WAIT = `too many publishes wait: bodies of more than ${MAX_WAITING} bytes in this account or ${MAX_OF_CLIENT_WAITING} of this client, or one for ${MAX_WAIT_MS / 1_000} s`
+export const TOO_MANY_WAIT = `too many publishes wait: ${MAX_WAITING} bytes in this account, ${MAX_OF_CLIENT_WAITING} of this client, ${MAX_WAITING_IN_ALL} in all, or one for ${MAX_WAIT_MS / 1_000} s`
+
+/** Without a reason, an abort creates an exception with a stack. */
+const STARTED = 'started'
 
 interface Waiter {
   readonly bytes: number
   start(): void
 }
 
-/** The bodies of one client in one account. */
+/** The bodies of a client in one account. */
 interface Line {
   /** Bytes that are worked on. */
   running: number
   /** Bytes that wait. */
   waiting: number
   readonly waiters: Waiter[]
+  /** When the last refusal is answered, monotonic ms. */
+  refusedMs: number
 }
 
 interface Client {
@@ -58,41 +67,38 @@ interface Client {
   isFull: boolean
 }
 
-export interface PublishAdmission {
-  /**
-   * Waits until a body may be parsed. Resolves to what is to be called once when the publish is answered; to `undefined` if it is
-   * refused.
-   *
-   * @param clientId the account of the token
-   * @param accountId the account in which the events happened
-   */
-  enter(clientId: string, accountId: string, bytes: number): Promise<(() => void) | undefined>
-  /** Waits until a refusal of a client may be answered: at least 20 ms after the one before, at most 10 s. */
-  beforeRefusal(clientId: string): Promise<void>
+/** A publish that may be worked on. */
+interface Admitted {
+  /** To be called once, when the publish is answered. */
+  leave(): void
 }
+
+interface Refused {
+  readonly leave?: undefined
+  /** When the refusal is to be answered, ms from now. Nobody reads the body any more. */
+  readonly afterMs: number
+}
+
+/**
+ * Waits until a body may be parsed.
+ *
+ * @param clientId the account of the token
+ * @param accountId the account in which the events happened
+ */
+export type PublishAdmission = (
+  clientId: string,
+  accountId: string,
+  bytes: number,
+) => Promise<Admitted | Refused>
 
 export function createPublishAdmission(clock: Pick<Clock, 'monotonic' | 'sleep'>): PublishAdmission {
   const large = createLane(clock, MAX_AT_ONCE)
   const small = createLane(clock, MAX_SMALL_AT_ONCE)
-  /** When the last refusal of each client is answered, and how many are not yet. */
-  const refusals = new Map<string, { lastMs: number; pending: number }>()
-  return {
-    enter: (clientId, accountId, bytes) =>
-      (bytes > SMALL_BODY_BYTES ? large : small)(clientId, accountId, bytes),
-    async beforeRefusal(clientId) {
-      const nowMs = clock.monotonic()
-      const refused = refusals.get(clientId) ?? { lastMs: nowMs, pending: 0 }
-      refusals.set(clientId, refused)
-      refused.lastMs = Math.min(refused.lastMs + REFUSAL_MS, nowMs + MAX_WAIT_MS)
-      refused.pending += 1
-      await clock.sleep(refused.lastMs - nowMs)
-      refused.pending -= 1
-      if (refused.pending === 0) refusals.delete(clientId)
-    },
-  }
+  return (clientId, accountId, bytes) =>
+    (bytes > SMALL_BODY_BYTES ? large : small)(clientId, accountId, bytes)
 }
 
-function createLane(clock: Pick<Clock, 'sleep'>, maxAtOnce: number): PublishAdmission['enter'] {
+function createLane(clock: Pick<Clock, 'monotonic' | 'sleep'>, maxAtOnce: number): PublishAdmission {
   const clients = new Map<string, Client>()
   let waitingInAll = 0
 
@@ -108,7 +114,7 @@ function createLane(clock: Pick<Clock, 'sleep'>, maxAtOnce: number): PublishAdmi
   function lineOf({ lines }: Client, accountId: string): Line {
     let line = lines.get(accountId)
     if (!line) {
-      line = { running: 0, waiting: 0, waiters: [] }
+      line = { running: 0, waiting: 0, waiters: [], refusedMs: 0 }
       lines.set(accountId, line)
     }
     return line
@@ -118,8 +124,18 @@ function createLane(clock: Pick<Clock, 'sleep'>, maxAtOnce: number): PublishAdmi
     running === 0 || running + bytes <= max
 
   function mayWait(client: Client, line: Line, bytes: number): boolean {
-    const max = waitingInAll + bytes <= MAX_WAITING_IN_ALL ? MAX_OF_CLIENT_WAITING : MIN_OF_CLIENT_WAITING
-    return line.waiting + bytes <= MAX_WAITING && client.waiting + bytes <= max
+    const ofLine = line.waiting + bytes
+    const all = waitingInAll + bytes
+    if (ofLine > MAX_WAITING || all > CEILING_IN_ALL) return false
+    const isLeast = line.waiting === 0 || ofLine <= maxAtOnce
+    return isLeast || (client.waiting + bytes <= MAX_OF_CLIENT_WAITING && all <= MAX_WAITING_IN_ALL)
+  }
+
+  /** In how many ms the next refusal of a line is to be answered. */
+  function paceRefusal(line: Line): number {
+    const nowMs = clock.monotonic()
+    line.refusedMs = Math.min(Math.max(line.refusedMs, nowMs) + REFUSAL_MS, nowMs + MAX_REFUSAL_WAIT_MS)
+    return line.refusedMs - nowMs
   }
 
   function addRunning(client: Client, line: Line, bytes: number): void {
@@ -158,7 +174,7 @@ function createLane(clock: Pick<Clock, 'sleep'>, maxAtOnce: number): PublishAdmi
         bytes,
         start() {
           resolve(true)
-          timeout.abort()
+          timeout.abort(STARTED)
         },
       }
       line.waiters.push(waiter)
@@ -181,23 +197,26 @@ function createLane(clock: Pick<Clock, 'sleep'>, maxAtOnce: number): PublishAdmi
       if (line.running === 0 && line.waiting === 0) client.lines.delete(accountId)
       if (client.lines.size === 0) clients.delete(clientId)
     }
-    const refuse = () => {
+    const refuse = (afterMs: number): Refused => {
       leave()
-      return undefined
+      return { afterMs }
     }
-    const isFirst = line.waiters.length === 0 && !client.isFull
-    if (isFirst && fits(line, bytes, maxAtOnce) && fits(client, bytes, MAX_OF_CLIENT_AT_ONCE))
-      addRunning(client, line, bytes)
+    const fitsLine = line.waiters.length === 0 && fits(line, bytes, maxAtOnce)
+    const fitsClient = !client.isFull && fits(client, bytes, MAX_OF_CLIENT_AT_ONCE)
+    if (fitsLine && fitsClient) addRunning(client, line, bytes)
     else {
-      if (!mayWait(client, line, bytes)) return refuse()
+      if (!mayWait(client, line, bytes)) return refuse(paceRefusal(line))
+      if (fitsLine) client.isFull = true
       addWaiting(client, line, bytes)
       const isStarted = await wait(client, accountId, line, bytes)
       addWaiting(client, line, -bytes)
-      if (!isStarted) return refuse()
+      if (!isStarted) return refuse(0)
     }
-    return () => {
-      addRunning(client, line, -bytes)
-      leave()
+    return {
+      leave() {
+        addRunning(client, line, -bytes)
+        leave()
+      },
     }
   }
 }

@@ -63,8 +63,8 @@ type GuardResult =
 interface Rejected {
   readonly kind: 'rejected'
   readonly error: HttpError
-  /** The client whose publish was refused: it is not answered at once (`PublishAdmission`). */
-  readonly refusedClientId?: string
+  /** When it is to be answered, ms from now. Default: at once. */
+  readonly afterMs?: number
 }
 
 const rejected = (error: HttpError): Rejected => ({ kind: 'rejected', error })
@@ -147,13 +147,13 @@ export async function guardRequest(
   if (route.isIngest === true && facts.caller) {
     const { accountId: clientId } = facts.caller
     const { accountId = clientId } = match.params
-    const leave = await deps.publishes.enter(clientId, accountId, bodySize(request))
-    if (!leave) {
+    const admitted = await deps.publishes(clientId, accountId, bodySize(request))
+    if (!admitted.leave) {
       // Nobody knows how many events it has.
-      deps.publishing.metrics.count('hookswitch_events_refused_total', 1, 'queue_full')
-      return { ...rejected(tooManyPublishes(TOO_MANY_WAIT)), refusedClientId: clientId }
+      deps.publishing.metrics.count('hookswitch_events_refused_total', 1, 'too_many')
+      return { ...rejected(tooManyPublishes(TOO_MANY_WAIT)), afterMs: admitted.afterMs }
     }
-    facts.leave = leave
+    facts.leave = admitted.leave
   }
   // Parsing costs much more than the checks above, so only those who pass them can cause it.
   if (isLargeBody(request)) await yieldWhenDue(facts.caller?.accountId ?? '')

@@ -189,11 +189,10 @@ describe('a long list', () => {
     expect(new Set(stored.map(({ callId }) => callId)).size).toBe(120)
   })
 
-  it('is accepted in smaller parts where its bodies are large, at least 20 events and deliveries', async () => {
+  it('is accepted in smaller parts where its bodies are large, and whole with 20 events and deliveries', async () => {
     const { deps, sizes } = await recording()
     const large = (count: number) => event({ customChannelVars: { text: 'x'.repeat(count * 10_000) } })
-    const list = [...Array.from({ length: 50 }, () => large(6)), event()]
-    await acceptEvents(deps, list, { inParts: true })
+    await acceptEvents(deps, [...Array.from({ length: 50 }, () => large(6)), event()], { inParts: true })
     expect(sizes).toEqual([
       [18, 54],
       [18, 54],
@@ -209,9 +208,14 @@ describe('a long list', () => {
       return formHarness.accept.accept(acceptance, isContinued)
     }
     const form = () => event({ from: '<'.repeat(60_000) })
-    await acceptEvents({ ...formHarness.accept, accept }, Array.from({ length: 7 }, form), { inParts: true })
+    const list = (length: number) => Array.from({ length }, form)
+    await acceptEvents({ ...formHarness.accept, accept }, list(5), { inParts: true })
+    expect(sizes).toEqual([[5, 15]])
+    sizes.length = 0
+    await acceptEvents({ ...formHarness.accept, accept }, list(6), { inParts: true })
     expect(sizes).toEqual([
-      [5, 15],
+      [2, 6],
+      [2, 6],
       [2, 6],
     ])
   })

@@ -296,7 +296,7 @@ describe('other blocks of the documentation', () => {
 })
 
 describe('links in the documentation', () => {
-  const OWN = /^https:\/\/github\.com\/hookswitch\/hookswitch\/(?:blob|tree)\/main\/([^#]+)/
+  const OWN = /^https:\/\/github\.com\/hookswitch\/hookswitch\/(?:blob|tree)\/main\/([^#]+)(?:#(.+))?$/
   const shipped: readonly string[] = PACKAGE.files
   const isShipped = (path: string) =>
     shipped.some((entry) => path === entry || path.startsWith(`${entry}/`)) && path !== 'dist'
@@ -304,12 +304,19 @@ describe('links in the documentation', () => {
   /** What is wrong with a link; `undefined` for one that leads somewhere. */
   function problemOf(page: string, link: string): string | undefined {
     const own = OWN.exec(link)
-    if (own) return existsSync(join(ROOT, own[1]!)) ? undefined : 'no such file in the repository'
+    if (own) {
+      const [, file, heading] = own
+      if (!existsSync(join(ROOT, file!))) return 'no such file in the repository'
+      return heading === undefined || anchors(file!).has(heading)
+        ? undefined
+        : 'no such heading in the repository'
+    }
     if (/^[a-z]+:/.test(link)) return link.startsWith('https:') ? undefined : 'not https'
     const [target = '', anchor] = link.split('#')
     const path = target === '' ? page : normalize(join(dirname(page), target))
     if (!existsSync(join(ROOT, path))) return 'no such file'
-    if (PAGES.includes(page) && !isShipped(path)) return 'not in the package'
+    // npm shows pictures of the repository.
+    if (isShipped(page) && !isShipped(path) && !path.endsWith('.webp')) return 'not in the package'
     return anchor === undefined || anchors(path).has(anchor) ? undefined : 'no such heading'
   }
 

@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../house/sources.js'
 
-/** Requires every subpath where `require` takes no ES modules, and the package `nanoid` cannot be found. */
+/** Those that `require` loads as ES modules. */
+const LOADED_AS_ESM = ['./simulator', './cli']
+
+/** Requires every other subpath where `require` takes no ES modules, and the package `nanoid` cannot be found. */
 const REQUIRE_ALL = `
   const { exports } = require('hookswitch/package.json')
   const { _resolveFilename } = module.constructor
@@ -12,7 +15,8 @@ const REQUIRE_ALL = `
     if (name === 'nanoid') throw new Error('nanoid is an ES module')
     return _resolveFilename(name, ...rest)
   }
-  const names = Object.keys(exports).filter((name) => !name.endsWith('.json'))
+  const loadedAsEsm = ${JSON.stringify(LOADED_AS_ESM)}
+  const names = Object.keys(exports).filter((name) => !name.endsWith('.json') && !loadedAsEsm.includes(name))
   for (const name of names) require('hookswitch' + name.slice(1))
   const { createHookswitch, memoryStore } = require('hookswitch')
   const hs = createHookswitch({ store: memoryStore() })
@@ -48,7 +52,17 @@ describe('the package', () => {
     const output = run(REQUIRE_ALL, '--no-experimental-require-module')
     const { exports } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'))
     const subpaths = Object.keys(exports).filter((name) => !name.endsWith('.json'))
-    expect(output).toBe(`${subpaths.length} 43 true\n`)
+    expect(output).toBe(`${subpaths.length - LOADED_AS_ESM.length} 43 true\n`)
+  })
+
+  it('has a simulator and a command line that `require` loads as ES modules', () => {
+    const program = `
+      const { simulate } = require('hookswitch/simulator')
+      const { serve } = require('hookswitch/cli')
+      console.log(typeof simulate, typeof serve)
+    `
+    expect(run(program)).toBe('function function\n')
+    expect(() => run(program, '--no-experimental-require-module')).toThrow('ERR_REQUIRE_ESM')
   })
 
   it('names the package that an older Node needs for SQLite', () => {

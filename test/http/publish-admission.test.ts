@@ -10,6 +10,8 @@ const MIB = 1_048_576
 interface Entered {
   /** `undefined`: it waits. */
   isAdmitted: boolean | undefined
+  /** Of a refusal. */
+  afterMs: number | undefined
   leave(): void
 }
 
@@ -18,12 +20,12 @@ function createHarness() {
   const admission = createPublishAdmission(clock)
   return {
     clock,
-    admission,
     enter(bytes: number, accountId = 'a', clientId = accountId): Entered {
-      const entered: Entered = { isAdmitted: undefined, leave() {} }
-      void admission.enter(clientId, accountId, bytes).then((leave) => {
-        entered.isAdmitted = leave !== undefined
-        if (leave) entered.leave = leave
+      const entered: Entered = { isAdmitted: undefined, afterMs: undefined, leave() {} }
+      void admission(clientId, accountId, bytes).then((result) => {
+        entered.isAdmitted = result.leave !== undefined
+        if (result.leave) entered.leave = result.leave
+        else entered.afterMs = result.afterMs
       })
       return entered
     },
@@ -129,33 +131,38 @@ describe('publishes of one client', () => {
 
   it('that are large are not passed while they wait for other accounts of the client', async () => {
     const { clock, enter } = createHarness()
-    const running = times(8, (index) => enter(500 * KIB, `r${index}`, 'client'))
+    const running = times(7, (index) => enter(500 * KIB, `r${index}`, 'client'))
     const large = enter(MIB, 'large', 'client')
-    await clock.settle()
-    running[0]!.leave()
     const small = enter(50 * KIB, 'small', 'client')
     await clock.settle()
     expect(statesOf([large, small])).toEqual([undefined, undefined])
-    running[1]!.leave()
+    running[0]!.leave()
     await clock.settle()
     expect(statesOf([large, small])).toEqual([true, true])
+    const next = [enter(MIB, 'large', 'client'), enter(17 * KIB, 'other', 'client')]
+    await clock.settle()
+    // The second of an account waits for the first, and nobody of another account for it.
+    expect(statesOf(next)).toEqual([undefined, true])
   })
 
-  it('wait up to 32 MiB, and those of another client are not refused for it', async () => {
+  it('wait up to 32 MiB, above which each account may have 256 KiB, or one body', async () => {
     const { clock, enter } = createHarness()
     const waiting = times(5, (index) => times(9, () => enter(MIB, `a${index}`, 'client')))
     await clock.settle()
     const states = waiting.flatMap(statesOf)
-    expect(states.filter((state) => state === undefined).length).toBe(32)
+    // The fifth account has one that waits.
+    expect(states.filter((state) => state === undefined).length).toBe(33)
     expect(states.filter((state) => state === true).length).toBe(4)
-    const above = times(10, (index) => enter(17 * KIB, `b${index}`, 'client'))
-    const others = [enter(MIB, 'b'), enter(MIB, 'b')]
+    const innocent = ['b', 'c'].map((id) => times(5, () => enter(64 * KIB, id, 'client')))
+    const large = times(2, () => enter(MIB, 'd', 'client'))
+    const others = [enter(MIB, 'e'), enter(MIB, 'e')]
     await clock.settle()
-    expect(statesOf(above)).toEqual(Array(10).fill(false))
+    for (const account of innocent) expect(statesOf(account)).toEqual([...Array(4).fill(undefined), false])
+    expect(statesOf(large)).toEqual([undefined, false])
     expect(statesOf(others)).toEqual([true, undefined])
   })
 
-  it('wait up to 1 MiB while 64 MiB of all wait, small ones apart', async () => {
+  it('wait in one account while 64 MiB of all wait, up to 128 MiB, small ones apart', async () => {
     const { clock, enter } = createHarness()
     const full = times(8, (index) => times(9, () => enter(MIB, `full-${index}`))).flat()
     const late = ['b', 'c'].map((id) => [enter(MIB, id), enter(MIB, id), enter(17 * KIB, id)])
@@ -164,11 +171,15 @@ describe('publishes of one client', () => {
     expect(statesOf(full)).not.toContain(false)
     for (const account of late) expect(statesOf(account)).toEqual([true, undefined, false])
     expect(statesOf(small)).not.toContain(false)
-    for (const { leave } of full) leave()
+    const many = times(70, (index) => times(2, () => enter(MIB, `many-${index}`)))
     await clock.settle()
-    const below = enter(17 * KIB, 'b')
+    expect(many.filter(([, second]) => second!.isAdmitted === undefined).length).toBe(62)
+    expect(many.filter(([, second]) => second!.isAdmitted === false).length).toBe(8)
+    for (const { leave } of [...full, ...many.flat()]) leave()
     await clock.settle()
-    expect(below.isAdmitted).toBe(undefined)
+    const below = [enter(17 * KIB, 'b'), enter(17 * KIB, 'b')]
+    await clock.settle()
+    expect(statesOf(below)).toEqual([undefined, undefined])
   })
 })
 
@@ -225,8 +236,17 @@ it('publishes are never above their bounds, and all are answered', async () => {
         for (const client of new Set(all.map((item) => item.client))) {
           const ofClient = running().filter((item) => item.client === client)
           if (ofClient.length > 1) expect(sumOf(ofClient)).toBeLessThanOrEqual(4 * MIB)
-          // Nobody waits for nothing.
-          if (ofClient.length === 0) expect(waiting.filter((item) => item.client === client)).toEqual([])
+          // Nobody waits for nothing: the first of each account waits for its account, or one of them for the client.
+          const firsts = waiting.filter(
+            (item, index) =>
+              item.client === client && waiting.findIndex(({ line }) => line === item.line) === index,
+          )
+          const ready = firsts.filter(({ line, bytes }) => {
+            const ofLine = running().filter((item) => item.line === line)
+            return ofLine.length === 0 || sumOf(ofLine) + bytes <= (line.endsWith('true') ? 256 * KIB : MIB)
+          })
+          const isFull = ready.some(({ bytes }) => ofClient.length > 0 && sumOf(ofClient) + bytes > 4 * MIB)
+          if (!isFull) expect(ready).toEqual([])
         }
       }
       while (running().length > 0) {
@@ -243,26 +263,28 @@ it('publishes are never above their bounds, and all are answered', async () => {
 })
 
 describe('a refusal', () => {
-  it('is answered 20 ms after the one before of the client, at most 10 s later', async () => {
-    const { clock, admission } = createHarness()
-    const startMs = clock.monotonic()
-    const answered: number[] = []
-    const refuse = async (clientId: string) => {
-      await admission.beforeRefusal(clientId)
-      answered.push(clock.monotonic() - startMs)
+  it('is answered 20 ms after the one before of the same account, at most 5 s later', async () => {
+    const { clock, enter } = createHarness()
+    for (const id of ['a', 'b']) times(9, () => enter(MIB, id))
+    const refuse = async (count: number, accountId: string) => {
+      const refused = times(count, () => enter(MIB, accountId))
+      await clock.settle()
+      return refused.map(({ afterMs }) => afterMs)
     }
-    for (let index = 0; index < 3; index++) void refuse('a')
-    void refuse('b')
-    await clock.advance(100)
-    expect(answered.toSorted((x, y) => x - y)).toEqual([20, 20, 40, 60])
-    answered.length = 0
-    void refuse('a')
-    await clock.advance(100)
-    expect(answered).toEqual([120])
-    answered.length = 0
-    for (let index = 0; index < 600; index++) void refuse('a')
-    await clock.advance(20_000)
-    expect(answered.length).toBe(600)
-    expect(Math.max(...answered)).toBe(10_200)
+    expect(await refuse(3, 'a')).toEqual([20, 40, 60])
+    expect(await refuse(2, 'b')).toEqual([20, 40])
+    await clock.advance(50)
+    expect(await refuse(1, 'a')).toEqual([30])
+    expect((await refuse(600, 'a')).slice(-300)).toEqual(Array(300).fill(5_000))
+    await clock.advance(6_000)
+    expect(await refuse(1, 'a')).toEqual([20])
+  })
+
+  it('of a body that has waited is answered at once', async () => {
+    const { clock, enter } = createHarness()
+    enter(MIB)
+    const late = enter(MIB)
+    await clock.advance(10_000)
+    expect([late.isAdmitted, late.afterMs]).toEqual([false, 0])
   })
 })

@@ -1,5 +1,6 @@
 /** The publishes of one account, through the service, while the store takes nothing. */
 import { describe, expect, it } from 'vitest'
+import { withBody } from '../../adapters/http/request-record.js'
 import { createRecordingMetrics } from '../delivery/recording-metrics.js'
 import { CHILD_ACCOUNT, jsonOf, OWN_ACCOUNT, type RequestOptions, request } from './records.js'
 import { startService } from './service.js'
@@ -35,7 +36,7 @@ async function startHeldService() {
   /** Status of the response, when there is one. */
   const publish = (accountId: string, sent: RequestOptions) => {
     const published = {
-      request: request('PUT', pathOf(accountId), { token: service.token, ...sent }),
+      request: withBody(request('PUT', pathOf(accountId), { token: service.token, ...sent }), {}),
       status: undefined as number | undefined,
       message: undefined as unknown,
     }
@@ -62,9 +63,9 @@ describe('publishes of one account', () => {
     await clock.settle()
     expect([above.status, above.message]).toEqual([
       429,
-      'too many publishes wait: bodies of more than 8388608 bytes in this account or 33554432 of this client, or one for 10 s',
+      'too many publishes wait: 8388608 bytes in this account, 33554432 of this client, 67108864 in all, or one for 10 s',
     ])
-    expect(labels('hookswitch_events_refused_total')).toEqual({ queue_full: 1 })
+    expect(labels('hookswitch_events_refused_total')).toEqual({ too_many: 1 })
     expect([...all, small, other].map(({ status }) => status)).toEqual(Array(11).fill(undefined))
 
     open()
@@ -93,6 +94,10 @@ describe('publishes of one account', () => {
       publish(OWN_ACCOUNT, { headers: { 'content-length': '1' }, more: { parsedBody } })
     const body = JSON.parse(listOf(MEGA))
     for (let count = 0; count < 9; count++) send(body)
+    const small = JSON.parse(listOf(10_000))
+    const smalls = Array.from({ length: 200 }, () => publish(OWN_ACCOUNT, { more: { parsedBody: small } }))
+    await clock.advance(20)
+    expect(smalls.some(({ status }) => status !== undefined)).toBe(false)
     await clock.settle()
     const above = send(body)
     await clock.advance(20)
