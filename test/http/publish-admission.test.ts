@@ -145,6 +145,20 @@ describe('publishes of one client', () => {
     expect(statesOf(next)).toEqual([undefined, true])
   })
 
+  it('in one account that is busy do not hold up those in others', async () => {
+    const { clock, enter } = createHarness()
+    enter(200 * KIB, 'busy', 'client')
+    times(3, (index) => enter(MIB, `r${index}`, 'client'))
+    const last = enter(600 * KIB, 'last', 'client')
+    const busy = enter(200 * KIB, 'busy', 'client')
+    const other = enter(500 * KIB, 'other', 'client')
+    await clock.settle()
+    expect(statesOf([busy, other])).toEqual([undefined, undefined])
+    last.leave()
+    await clock.settle()
+    expect(statesOf([busy, other])).toEqual([undefined, true])
+  })
+
   it('wait up to 32 MiB, above which each account may have 256 KiB, or one body', async () => {
     const { clock, enter } = createHarness()
     const waiting = times(5, (index) => times(9, () => enter(MIB, `a${index}`, 'client')))
