@@ -11,6 +11,7 @@ import {
   handleRequest,
   hasTooLargeHeaders,
   headerRecord,
+  type Mutable,
   requestPath,
   transportError,
   withBody,
@@ -91,8 +92,6 @@ export function createNodeHandler(hs: HttpService, settings: HandlerSettings): N
     })
   }
 }
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /**
  * A request as the service sees it, still without its body.

@@ -99,7 +99,7 @@ export function transportError(
   })
 }
 
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** A request with its body, to which nothing else refers. @param body becomes the request */
 export function withBody(head: RequestRecord, body: Partial<RequestRecord>): RequestRecord {

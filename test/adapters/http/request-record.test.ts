@@ -1,6 +1,11 @@
 import { MAX_BODY_BYTES } from 'hookswitch/adapter'
 import { describe, expect, it } from 'vitest'
-import { headerRecord, isDeclaredTooLarge, requestPath } from '../../../adapters/http/request-record.js'
+import {
+  headerRecord,
+  isDeclaredTooLarge,
+  requestPath,
+  withBody,
+} from '../../../adapters/http/request-record.js'
 
 describe('the path of a request', () => {
   it.each([
@@ -41,4 +46,15 @@ describe('the headers of a request', () => {
       true,
     ])
   })
+})
+
+it('a request is the only one that refers to its body, and can drop it', () => {
+  const head = { method: 'PUT', url: '/v2', headers: {} }
+  const body = { body: new Uint8Array(1) }
+  const request = withBody(head, body)
+  expect(request).toBe(body)
+  expect(head).not.toHaveProperty('body')
+  request.dropBody?.()
+  expect(request).toMatchObject(head)
+  expect(request).not.toHaveProperty('body')
 })
