@@ -21,8 +21,9 @@ const flood =
   (text: string, first = ''): Script =>
   (socket) => {
     socket.write(first)
+    const many = text.repeat(Math.ceil(1_000 / text.length))
     const writeAll = () => {
-      while (!socket.destroyed && socket.write(text));
+      while (!socket.destroyed && socket.write(many));
     }
     socket.on('drain', writeAll)
     writeAll()

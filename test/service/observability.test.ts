@@ -175,9 +175,9 @@ const sender = (statusOf: (url: string) => number): Sender => ({
 })
 
 describe('hostile input', () => {
-  const MANY = 10_000
+  const MANY = 1_000
 
-  it('creates no series: ten thousand tokens, logins, hooks and receivers do not change their number', async () => {
+  it('creates no series: a thousand tokens, logins, hooks and receivers do not change their number', async () => {
     const { otel, scrape, options } = observability()
     const store = memoryStore()
     const codes = [200, 204, 302, 404, 410, 500, 503]
@@ -225,7 +225,7 @@ describe('hostile input', () => {
     expect(value('hookswitch_events_refused_total', { reason: 'invalid' })).toBe(MANY)
     expect(value('hookswitch_deliveries_accepted_total')).toBe(MANY)
     await hs.close()
-  }, 120_000)
+  })
 })
 
 describe('secrets', () => {

@@ -662,11 +662,15 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
 
   /** The same for all endpoints, without looking at each entry. */
   function dropAllWaiting(): void {
-    const taken: { delivery: QueuedDelivery; lane: number; dueMs: number }[] = []
+    const taken: { delivery: QueuedDelivery; lane: number; dueMs: number; isDisplaced: boolean }[] = []
     for (const endpoint of table.all())
       heads.forEachTaken(endpoint, (entry) => {
-        const delivery = contents.get(entries.word(entry, CONTENT))
-        taken.push({ delivery, lane: entries.number(entry, LANE), dueMs: entries.number(entry, DUE) })
+        taken.push({
+          delivery: contents.get(entries.word(entry, CONTENT)),
+          lane: entries.number(entry, LANE),
+          dueMs: entries.number(entry, DUE),
+          isDisplaced: entries.hasFlag(entry, IS_DISPLACED),
+        })
       })
     contents.clear()
     for (const part of [entries, keys, tails]) part.clear()
@@ -682,7 +686,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       endpoint.taken = 0
       endpoint.requested = 0
     }
-    for (const { delivery, lane, dueMs } of taken) {
+    for (const { delivery, lane, dueMs, isDisplaced } of taken) {
       const { endpoint, position, sequence, epoch, attempts, tries, interruptions } = delivery
       const entry = entries.allocate(endpoint.index, sequence, epoch, attempts, tries, interruptions)
       entries.setNumber(entry, POSITION, position)
@@ -691,6 +695,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setFailedMs(entry, delivery.failedMs)
       insert(endpoint, entry, epoch, delivery)
       markTaken(endpoint, entry)
+      entries.setFlag(entry, IS_DISPLACED, isDisplaced)
     }
     for (const endpoint of table.all()) refresh(endpoint)
   }

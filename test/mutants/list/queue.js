@@ -244,6 +244,13 @@ export const mutants = [
     tests: QUEUE,
   },
   {
+    what: 'a displaced delivery that is taken is sent after the queue was built again',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: '      entries.setFlag(entry, IS_DISPLACED, isDisplaced)\n',
+    replace: '',
+    tests: QUEUE,
+  },
+  {
     what: 'held accounts are sent to',
     file: 'src/delivery/queue/pending-queue.ts',
     find: 'dueMs === NEVER || isHeld?.(endpoint.webhook.accountId) ? undefined : dueMs',
