@@ -553,6 +553,20 @@ describe('displaced deliveries', () => {
     )
   })
 
+  it.each([[[2]], ['all' as const]])(
+    'stay displaced while they are taken and shards %s are dropped',
+    (shards) => {
+      const { queue, endpoint, add } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 1 } })
+      for (const position of [1, 2]) add(position)
+      queue.trim(LIMITS.maxPending, NOW, () => {})
+      const taken = queue.takeStale(1)
+      queue.dropShards(shards)
+      queue.putBack(taken[0]!, NOW)
+      expect([queue.displaced, endpoint.displaced, endpoint.backlog]).toEqual([1, 1, 0])
+      expect(queue.takeStale(9)).toEqual(taken)
+    },
+  )
+
   it('are not counted again once they have ended', () => {
     const { queue, endpoint, add } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 1 } })
     for (const position of [1, 2, 3]) add(position)
@@ -617,20 +631,6 @@ describe('lanes that a search for the oldest has found before', () => {
     trim()
     expect([endpoint.backlog, queue.displaced]).toEqual([300, 10])
   })
-
-  it.each(['all', 'their'] as const)(
-    'stay displaced while they are taken and %s shards are dropped',
-    (which) => {
-      const { queue, endpoint, add } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 1 } })
-      for (const position of [1, 2]) add(position)
-      queue.trim(LIMITS.maxPending, NOW, () => {})
-      const taken = queue.takeStale(1)
-      queue.dropShards(which === 'all' ? 'all' : Array.from({ length: 64 }, (_, shard) => shard))
-      queue.putBack(taken[0]!, NOW)
-      expect([queue.displaced, endpoint.displaced, endpoint.backlog]).toEqual([1, 1, 0])
-      expect(queue.takeStale(9)).toEqual(taken)
-    },
-  )
 
   it('cost an addition to a long lane nothing', () => {
     const { queue, load, add } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 20_000 } })
