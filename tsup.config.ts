@@ -8,8 +8,12 @@ import { buildPage } from './adapters/portal/app/vite.config.js'
 /** Without white space; most names stay in ES modules, so that stack traces can be read. */
 const SHARED: Options = { target: 'node20', platform: 'node', minifyWhitespace: true, minifySyntax: true }
 
-/** The command line, the test harness, what turns values into documents of the API and back, and generated code. */
-const WITHOUT_NAMES = /(src\/(simulator|testkit|wire)|adapters\/cli)\/.*\.ts$|\.generated\.js$/
+/**
+ * The command line, KAZOO's protocol over WebSockets, the test harness, what turns values into documents of the API and back, SQL,
+ * and generated code.
+ */
+const WITHOUT_NAMES =
+  /(src\/(simulator|testkit|wire)|adapters\/(blackhole|cli|storage\/postgres\/sql))\/.*\.ts$|\.generated\.js$/
 
 /** The JSON Schema of configuration files, published as `hookswitch/config.schema.json`. */
 const CONFIG_SCHEMA = 'adapters/cli/config.schema.json'

@@ -19,9 +19,11 @@ export async function until<T>(
   const { timeoutMs = 10_000, description = probe.toString() } = options
   const endMs = performance.now() + timeoutMs
   for (let turn = 0; ; turn += 1) {
+    // Before the last look: a process that was held up has not waited.
+    const isOver = performance.now() >= endMs
     const found = await probe()
     if (found) return found
-    if (performance.now() >= endMs) throw new Error(`timed out after ${timeoutMs} ms: ${description}`)
+    if (isOver) throw new Error(`timed out after ${timeoutMs} ms: ${description}`)
     await new Promise<void>((resolve) => {
       if (turn < BUSY_TURNS) setImmediate(resolve)
       else setTimeout(resolve, 1)

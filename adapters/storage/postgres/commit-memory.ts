@@ -3,8 +3,8 @@ import type { CallNumbers } from 'hookswitch/store'
 import { LRUCache } from 'lru-cache'
 import { callName } from './group-plan.js'
 
-/** Webhooks and calls that are remembered. */
-const MAX_REMEMBERED = 100_000
+/** 100,000 webhooks and calls each. Not `max`, which allocates all of it at once. */
+const LIMIT = { maxSize: 100_000, sizeCalculation: () => 1 }
 
 /** What the parts of a store remember of rows. */
 export interface Memory {
@@ -15,8 +15,8 @@ export interface Memory {
 }
 
 export const createMemory = (): Memory => ({
-  webhookKeys: new LRUCache({ max: MAX_REMEMBERED }),
-  numbers: new LRUCache({ max: MAX_REMEMBERED }),
+  webhookKeys: new LRUCache(LIMIT),
+  numbers: new LRUCache(LIMIT),
 })
 
 export function rememberNumber(
