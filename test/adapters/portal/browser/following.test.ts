@@ -1,14 +1,13 @@
 import { describe, expect } from 'vitest'
-import { CHROMIUM, expectProblems, expectRefusals, FAST_POLLING, logIn, WITHOUT_POLLING } from './browser.js'
-import { pageTest } from './page-test.js'
+import { CHROMIUM, expectProblems, expectRefusals, FAST_POLLING, WITHOUT_POLLING } from './browser.js'
+import { signedInTest } from './page-test.js'
 import type { World } from './world.js'
 
-const it = pageTest.extend<{ readonly follow: (hash: string) => Promise<void> }>({
+const it = signedInTest.extend<{ readonly follow: (hash: string) => Promise<void> }>({
   /** Opens a screen and waits for its stream. */
-  follow: ({ page, context, world, open }, use) =>
+  follow: ({ page, open }, use) =>
     use(async (hash) => {
-      await context.addInitScript(WITHOUT_POLLING)
-      await logIn(page, world.url, world.apiKey)
+      await page.addInitScript(WITHOUT_POLLING)
       const streamed = page.waitForResponse((response) => response.url().includes('/stream?webhook_id='))
       await open(hash)
       await streamed
@@ -50,17 +49,10 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
     await page.getByRole('row').filter({ hasText: 'Dashboard' }).waitFor()
   })
 
-  it('without a stream too, and asks no more once it knows', async ({
-    world,
-    page,
-    context,
-    reports,
-    open,
-  }) => {
+  it('without a stream too, and asks no more once it knows', async ({ world, page, reports, open }) => {
     const { id } = await createShortLived(world)
-    await context.addInitScript(FAST_POLLING)
+    await page.addInitScript(FAST_POLLING)
     await page.route('**/stream?*', (route) => route.abort())
-    await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${id}`)
     await page.getByRole('button', { name: 'Send a test' }).waitFor()
     await world.hs.webhooks.remove('acme', id)

@@ -2,18 +2,15 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { CHROMIUM, expectFit, expectRefusals, fillApiKey, logInAsUser, openMenu, signOut } from './browser.js'
-import { pageTest, signedInTest } from './page-test.js'
+import { signedInTest as it } from './page-test.js'
 import { PASSWORD, startWorld } from './world.js'
 
 const focused = (page: Page) => page.evaluate<string>('document.activeElement?.outerHTML ?? ""')
 
 describe.skipIf(CHROMIUM === undefined)('the login', () => {
-  const it = pageTest
-
   it('begins in the first empty field, shows what is typed on request, and leads to the heading', async ({
     world,
-    page,
-    reports,
+    opened: { page, reports },
   }) => {
     await page.goto(world.url)
     await expect.poll(() => focused(page)).toContain('organization')
@@ -33,7 +30,7 @@ describe.skipIf(CHROMIUM === undefined)('the login', () => {
     await page.getByRole('button', { name: 'alice: menu' }).waitFor()
   })
 
-  it('takes an API key, and names the account, not its id', async ({ world, page }) => {
+  it('takes an API key, and names the account, not its id', async ({ world, opened: { page } }) => {
     await page.goto(world.url)
     await fillApiKey(page, world.betaKey)
     await page.locator('.account').getByText('Beta', { exact: true }).waitFor()
@@ -41,48 +38,44 @@ describe.skipIf(CHROMIUM === undefined)('the login', () => {
 })
 
 describe.skipIf(CHROMIUM === undefined)('the host', () => {
-  pageTest(
-    'sets the name, the help, the language and the colours, until the user chooses',
-    async ({ page }) => {
-      const world = await startWorld({
-        title: 'Northbell',
-        language: 'de',
-        colorScheme: 'dark',
-        helpUrl: 'https://northbell.example/help',
-      })
-      const look = () =>
-        page.evaluate(
-          '[document.documentElement.lang, document.documentElement.dataset.theme, document.title]',
-        )
-      try {
-        await page.goto(world.url)
-        await page.getByRole('heading', { name: 'Bei Webhooks anmelden' }).waitFor()
-        expect(await look()).toEqual(['de', 'dark', 'Bei Webhooks anmelden · Northbell'])
-        const help = page.getByRole('link', { name: 'Hilfe von Northbell' })
-        expect(await help.getAttribute('href')).toBe('https://northbell.example/help')
-        await page.getByRole('link', { name: 'Northbell', exact: true }).waitFor()
-        await page.getByRole('button', { name: 'English' }).click()
-        await page.reload()
-        await page.getByRole('heading', { name: 'Sign in to webhooks' }).waitFor()
-        expect(await look()).toEqual(['en', 'dark', 'Sign in to webhooks · Northbell'])
-      } finally {
-        // A request of a page that is open would fail.
-        await page.goto('about:blank')
-        await world.close()
-      }
-    },
-  )
+  it('sets the name, the help, the language and the colours, until the user chooses', async ({
+    opened: { page },
+  }) => {
+    const world = await startWorld({
+      title: 'Northbell',
+      language: 'de',
+      colorScheme: 'dark',
+      helpUrl: 'https://northbell.example/help',
+    })
+    const look = () =>
+      page.evaluate('[document.documentElement.lang, document.documentElement.dataset.theme, document.title]')
+    try {
+      await page.goto(world.url)
+      await page.getByRole('heading', { name: 'Bei Webhooks anmelden' }).waitFor()
+      expect(await look()).toEqual(['de', 'dark', 'Bei Webhooks anmelden · Northbell'])
+      const help = page.getByRole('link', { name: 'Hilfe von Northbell' })
+      expect(await help.getAttribute('href')).toBe('https://northbell.example/help')
+      await page.getByRole('link', { name: 'Northbell', exact: true }).waitFor()
+      await page.getByRole('button', { name: 'English' }).click()
+      await page.reload()
+      await page.getByRole('heading', { name: 'Sign in to webhooks' }).waitFor()
+      expect(await look()).toEqual(['en', 'dark', 'Sign in to webhooks · Northbell'])
+    } finally {
+      // A request of a page that is open would fail.
+      await page.goto('about:blank')
+      await world.close()
+    }
+  })
 })
 
 describe.skipIf(CHROMIUM === undefined)('the frame', () => {
-  const it = signedInTest
-
-  it('switches between accounts, which operators find by name', async ({ page, answer }) => {
+  it('switches between accounts, which operators find by name', async ({ page, open, answer }) => {
     await answer('**/system/lookup?*', [
       { type: 'account', id: 'beta', account_id: 'beta', account_name: 'Beta' },
       { type: 'webhook', id: 'w', account_id: 'acme', account_name: 'Acme' },
     ])
     const button = page.getByRole('button', { name: /^Account: / })
+    await open('webhooks')
     await page.getByRole('button', { name: 'Account: Acme' }).click()
     await page.getByRole('link', { name: 'Acme Branch' }).click()
     await page.getByRole('button', { name: 'Account: Acme Branch' }).waitFor()
@@ -102,6 +95,7 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
 
   it('finds by id in all accounts: one result opens, several are listed, none says what is found', async ({
     page,
+    open,
     answer,
   }) => {
     const found = { account_id: 'beta', account_name: 'Beta' }
@@ -116,6 +110,7 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
       { ...found, type: 'account', id: 'beta' },
     ])
     await answer('**/system/lookup?q=only', [{ ...found, type: 'account', id: 'beta' }])
+    await open('webhooks')
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
     await search('none')
     await page.getByText('Nothing found with “none”').waitFor()
@@ -131,7 +126,7 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
     await page.getByText('Zulu').waitFor()
   })
 
-  it('finds calls by a number, and says why nobody got an event', async ({ world, page }) => {
+  it('finds calls by a number, and says why nobody got an event', async ({ world, page, open }) => {
     const event = { accountId: 'beta', callId: 'leg-1', callerIdNumber: '+49 30 98765432' }
     const settings = { name: 'Hangups', uri: 'https://b.example/', hook: 'channel_destroy' }
     await world.hs.webhooks.create('beta', settings)
@@ -143,6 +138,7 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
       await page.keyboard.type(text)
       await page.keyboard.press('Enter')
     }
+    await open('webhooks')
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
     await search('004930 98765432')
     const row = page.getByRole('row').filter({ hasText: 'asterisk \\u{202E}10.0.0.1' })
@@ -159,8 +155,10 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
 
   it('has a menu that closes on Escape and on a click elsewhere, and remembers what is chosen', async ({
     page,
+    open,
   }) => {
     const local = page.getByRole('button', { name: 'Local time' })
+    await open('webhooks')
     await openMenu(page)
     await local.waitFor()
     await expectFit(page)
@@ -184,6 +182,7 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
   })
 
   it('asks before what is typed goes: by a link, by the history, by signing out', async ({ page, open }) => {
+    await open('webhooks')
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
     await open('webhooks/new')
     const name = page.getByLabel('Name', { exact: true })
@@ -211,7 +210,8 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
   })
 
-  it('explains its shortcuts, and gives the focus back', async ({ page }) => {
+  it('explains its shortcuts, and gives the focus back', async ({ page, open }) => {
+    await open('webhooks')
     await openMenu(page)
     await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
@@ -223,8 +223,7 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
   })
 
   it('skips to the heading, and says where an address leads nowhere', async ({ page, open }) => {
-    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
-    await page.reload()
+    await open('webhooks')
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')

@@ -1,7 +1,7 @@
 /** The screen of the whole service, for its operators. */
 import { describe, expect } from 'vitest'
-import { CHROMIUM, expectFit, logIn } from './browser.js'
-import { pageTest, signedInTest } from './page-test.js'
+import { CHROMIUM, expectFit } from './browser.js'
+import { signedInTest as it } from './page-test.js'
 
 const MINUTE = 60_000
 const overview = {
@@ -45,11 +45,9 @@ const row = (index: number, more: object = {}) => ({
 })
 
 describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
-  const it = pageTest
-
   it('says first whether the fault is its own, then who fails, why and for how long', async ({
-    world,
     page,
+    open,
     answer,
   }) => {
     await answer('**/system/overview', overview)
@@ -64,7 +62,7 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
       row(3, { state: 'disabled', disable_reason: 'gone', cause: undefined }),
       ...Array.from({ length: 17 }, (_, index) => row(index + 4)),
     ])
-    await logIn(page, world.url, world.apiKey)
+    await open('webhooks')
     await page.getByRole('link', { name: 'Service' }).click()
     await page.getByRole('heading', { name: 'The service is behind. 19+ receivers are not.' }).waitFor()
     await page.getByText('An event that is due has waited 41 s, because of us. 18,204 events wait.').waitFor()
@@ -90,8 +88,8 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
   })
 
   it('has among the failing ones those that reject what they are sent, which the service sends one event at a time', async ({
-    world,
     page,
+    open,
   }) => {
     const paused = (index: number, kind: string) =>
       row(index, { state: 'paused', pause: { kind, since: new Date().toISOString() } })
@@ -104,7 +102,7 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
       const data = Object.entries(found).flatMap(([name, rows]) => (state === name || !state ? rows : []))
       return route.fulfill({ json: { data, status: 'success' } })
     })
-    await logIn(page, world.url, world.apiKey)
+    await open('webhooks')
     await page.getByRole('link', { name: 'Service' }).click()
     const states = page.getByRole('group', { name: 'State' })
     const names = async () =>
@@ -117,7 +115,7 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
     await expect.poll(names).toEqual(['Receiver 3'])
   })
 
-  it('says how many webhooks are concerned before it ends all pauses', async ({ world, page, answer }) => {
+  it('says how many webhooks are concerned before it ends all pauses', async ({ page, open, answer }) => {
     await answer('**/system/overview', overview)
     await answer('**/system/endpoints?*', [])
     const sent: unknown[] = []
@@ -127,7 +125,7 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
       const counts = { webhooks: 412, accounts: 97, deliveries: 18_204 }
       return route.fulfill({ json: { data: data.dry_run ? counts : {}, status: 'success' } })
     })
-    await logIn(page, world.url, world.apiKey)
+    await open('webhooks')
     await page.getByRole('link', { name: 'Service' }).click()
     await page.getByRole('button', { name: 'Resume sending' }).click()
     const question = page.getByRole('dialog', { name: 'Resume sending' })
@@ -139,8 +137,8 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
   })
 
   it('asks for one state, and for what hurts most unless another order is chosen', async ({
-    world,
     page,
+    open,
     answer,
   }) => {
     const asked: string[] = []
@@ -148,7 +146,7 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
       if (request.url().includes('/system/endpoints')) asked.push(new URL(request.url()).search)
     })
     await answer('**/system/endpoints?*', [])
-    await logIn(page, world.url, world.apiKey)
+    await open('webhooks')
     await page.getByRole('link', { name: 'Service' }).click()
     await page.getByText('No webhook is in this state').waitFor()
     await page.getByRole('button', { name: 'Paused' }).click()
@@ -161,7 +159,8 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
 })
 
 describe.skipIf(CHROMIUM === undefined)('the real service', () => {
-  signedInTest('lists the webhooks of all accounts that fail', async ({ page }) => {
+  it('lists the webhooks of all accounts that fail', async ({ page, open }) => {
+    await open('webhooks')
     await page.getByRole('link', { name: 'Service' }).click()
     await page.getByRole('heading', { name: 'The service is healthy.' }).waitFor()
     await page.getByRole('row').filter({ hasText: 'CRM <b>popup</b>' }).getByText('Failing').waitFor()

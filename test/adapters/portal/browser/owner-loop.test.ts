@@ -1,19 +1,18 @@
 /** What an owner does from the first failure to the last replay, on one page, against receivers that really fail. */
 import { describe, expect } from 'vitest'
-import { CHROMIUM, logIn, violations, WITHOUT_POLLING } from './browser.js'
-import { pageTest as it } from './page-test.js'
+import { CHROMIUM, violations, WITHOUT_POLLING } from './browser.js'
+import { signedInTest as it } from './page-test.js'
 
 describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () => {
   it('finds it, understands it, mends it, tests it, replays what was lost, and sees it delivered', async ({
     world,
     page,
-    context,
     open,
     row,
     button,
   }) => {
-    await context.addInitScript(WITHOUT_POLLING)
-    await logIn(page, world.url, world.apiKey)
+    await page.addInitScript(WITHOUT_POLLING)
+    await open('webhooks')
 
     // Found: it fails, and the list follows the stream. After ten rejected deliveries in a row one request is sent at a time.
     await row('CRM').getByText('Failing').waitFor()

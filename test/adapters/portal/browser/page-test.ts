@@ -1,16 +1,24 @@
-/** Tests of the page: a service and a browser for each file, and a page for each test, on which nothing may go wrong. */
+/**
+ * Tests of the page: a service and a browser for each file, and a tab for each test, in which nothing may go wrong. The tabs
+ * share a context and its cache, because a new one costs as much as most tests; cookies and stored settings end with each.
+ */
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { test as base, expect } from 'vitest'
-import { launch, logIn, newPage, type Reports } from './browser.js'
+import { launch, logIn, newContext, type Reports, watch } from './browser.js'
 import { startWorld, type World } from './world.js'
 
 export interface PageFixtures {
   readonly world: World
   readonly browser: Browser
-  readonly opened: Awaited<ReturnType<typeof newPage>>
-  readonly page: Page
   readonly context: BrowserContext
+  /** Has the origin of the page, but not the page: keeps the process and the compiled code of the tabs. */
+  readonly idle: Page
+  /** The tab of the test, without the session that `signedInTest` gives its `page`. */
+  readonly opened: { readonly page: Page; readonly reports: Reports }
+  readonly page: Page
   readonly reports: Reports
+  /** What a login as the account `acme` puts into `sessionStorage`. */
+  readonly session: Readonly<Record<string, string>>
   /** Goes to a screen of the account `acme`. */
   readonly open: (hash: string) => Promise<unknown>
   readonly row: (text: string) => Locator
@@ -39,15 +47,44 @@ export const pageTest = base.extend<PageFixtures>({
     },
     { scope: 'file' },
   ],
-  async opened({ browser }, use) {
-    const opened = await newPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] })
-    await use(opened)
-    await opened.context.close()
-    expect(opened.reports.problems).toEqual([])
+  context: [
+    async ({ browser }, use) => {
+      const context = await newContext(browser, { permissions: ['clipboard-read', 'clipboard-write'] })
+      await use(context)
+      await context.close()
+    },
+    { scope: 'file' },
+  ],
+  idle: [
+    async ({ context, world }, use) => {
+      const idle = await context.newPage()
+      await idle.goto(new URL('/nothing', world.url).href)
+      await use(idle)
+    },
+    { scope: 'file' },
+  ],
+  async opened({ context, idle }, use) {
+    const page = await context.newPage()
+    const reports = watch(page)
+    await use({ page, reports })
+    for (const open of context.pages()) if (open !== idle) await open.close()
+    await context.setOffline(false)
+    await context.clearCookies()
+    await idle.evaluate('localStorage.clear()')
+    expect(reports.problems).toEqual([])
   },
   page: ({ opened }, use) => use(opened.page),
-  context: ({ opened }, use) => use(opened.context),
   reports: ({ opened }, use) => use(opened.reports),
+  session: [
+    async ({ context, world }, use) => {
+      const page = await context.newPage()
+      await logIn(page, world.url, world.apiKey)
+      const session = await page.evaluate<Record<string, string>>('({ ...sessionStorage })')
+      await page.close()
+      await use(session)
+    },
+    { scope: 'file' },
+  ],
   open: ({ page, world }, use) => use((hash) => page.goto(`${world.url}#/acme/${hash}`)),
   row: ({ page }, use) => use((text) => page.getByRole('row').filter({ hasText: text })),
   button: ({ page }, use) => use((name) => page.getByRole('button', { name, exact: true })),
@@ -57,10 +94,13 @@ export const pageTest = base.extend<PageFixtures>({
     ),
 })
 
-/** A test whose page is signed in as the account `acme`. */
+/** A test whose page, still blank, is signed in as the account `acme`. */
 export const signedInTest = pageTest.extend<{ readonly page: Page }>({
-  async page({ opened, world }, use) {
-    await logIn(opened.page, world.url, world.apiKey)
+  async page({ opened, session }, use) {
+    // Not after a later login of the test.
+    await opened.page.addInitScript(
+      `if (sessionStorage.length === 0) Object.assign(sessionStorage, ${JSON.stringify(session)})`,
+    )
     await use(opened.page)
   },
 })

@@ -1,8 +1,8 @@
 /** Questions before an action, where the focus is after them, and users who may only read. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { CHROMIUM, expectRefusals, logIn, logInAsUser } from './browser.js'
-import { pageTest as it } from './page-test.js'
+import { CHROMIUM, expectRefusals, logInAsUser } from './browser.js'
+import { signedInTest as it } from './page-test.js'
 import { PASSWORD } from './world.js'
 
 const MORE = 'More: replay, switch off, delete'
@@ -14,7 +14,6 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     )
 
   it('give the focus back to what opened them', async ({ world, page, open, button }) => {
-    await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${world.goodId}`)
     for (const close of [() => page.keyboard.press('Escape'), () => button('Cancel').click()]) {
       await button(MORE).click()
@@ -37,7 +36,6 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     open,
     button,
   }) => {
-    await logIn(page, world.url, world.apiKey)
     await world.pauseBad()
     // Behind a pause the events of a further call wait.
     await world.makeCall('third')
@@ -86,7 +84,6 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     open,
     button,
   }) => {
-    await logIn(page, world.url, world.apiKey)
     const { id } = await world.hs.webhooks.create('acme', {
       name: 'Old',
       uri: 'http://127.0.0.1:9/',
@@ -103,11 +100,11 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
 
   it('are not offered to a user who may only read; a refusal says what is missing', async ({
     world,
-    page,
-    reports,
-    open,
-    button,
+    opened,
   }) => {
+    const { page, reports } = opened
+    const open = (hash: string) => page.goto(`${world.url}#/acme/${hash}`)
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
     await page.goto(world.url)
     await logInAsUser(page, 'bob', PASSWORD)
     await page.getByText('Dashboard').waitFor()
@@ -116,7 +113,7 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await page.getByText('Your user may read, not change.').waitFor()
     expect(await button('Save').isDisabled()).toBe(true)
     await open(`webhooks/${world.goodId}`)
-    await page.getByRole('region', { name: 'Requests', exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Over time' }).waitFor()
     for (const name of [MORE, 'Send a test', 'Edit']) expect(await button(name).count(), name).toBe(0)
     const hold = { name: 'Only holds', uri: 'http://127.0.0.1:9/', hook: 'channel_hold' }
     await world.hs.webhooks.create('acme', hold)

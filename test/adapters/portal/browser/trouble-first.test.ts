@@ -40,7 +40,9 @@ const it = signedInTest.extend<{ readonly world: World }>({
 describe.skipIf(CHROMIUM === undefined)('an account with more than a page of webhooks', () => {
   it('shows failing ones first, also those that reject what they are sent one at a time, each since when, and counts them without loading all', async ({
     page,
+    open,
   }) => {
+    await open('webhooks')
     const rows = page.locator('tbody tr[data-index]')
     const row = (index: number) => page.locator(`tr[data-index="${index}"]`)
     await rows.first().waitFor()

@@ -1,8 +1,8 @@
 /** The screen of one webhook: what is wrong with it, its figures and plots, tests, switches and replays. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { CHROMIUM, FAST_POLLING, logIn, violations } from './browser.js'
-import { pageTest as it } from './page-test.js'
+import { CHROMIUM, FAST_POLLING, violations } from './browser.js'
+import { signedInTest as it } from './page-test.js'
 import { gregorian, MINUTE_MS, pausedHealth, statsOf } from './webhook-answers.js'
 
 const answerStats = (page: Page) =>
@@ -20,7 +20,6 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
   }) => {
     await answer(`**/webhooks/${world.badId}/health`, pausedHealth(world.badId))
     await answerStats(page)
-    await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${world.badId}`)
     const shown = page.getByRole('region', {
       name: /^Your server has answered 503 since (\d\d:\d\d today|.+ \d\d:\d\d)\.$/,
@@ -64,7 +63,6 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
   }) => {
     await answer(`**/webhooks/${world.badId}/health`, pausedHealth(world.badId))
     await answerStats(page)
-    await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${world.badId}`)
     await page.getByRole('heading', { name: 'Around the first failure' }).waitFor()
     const requests = page.getByRole('region', { name: 'Requests', exact: true })
@@ -98,7 +96,6 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
     open,
     button,
   }) => {
-    await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${world.badId}`)
     await page.getByRole('heading', { name: /^Your server has answered 500 since/ }).waitFor()
     await button('Test now').click()
@@ -126,7 +123,6 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
       ordering: 'none',
     })
     await world.makeCall('refused')
-    await logIn(page, world.url, world.apiKey)
     await expect
       .poll(async () => (await world.hs.webhooks.read('acme', id)).health.state, { timeout: 30_000 })
       .toBe('paused')
@@ -145,7 +141,6 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
   })
 
   it('is switched off after a question, and on again', async ({ world, page, open, button }) => {
-    await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${world.goodId}`)
     await button('More: replay, switch off, delete').click()
     await button('Switch off').click()
@@ -218,7 +213,6 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
     await page.addInitScript(FAST_POLLING)
     await replays(page, '/webhooks/*', kept, bodies)
     await answer(`**/webhooks/${world.badId}/health`, pausedHealth(world.badId))
-    await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${world.badId}`)
     await button('Replay 212 not delivered…').click()
     const dialog = page.getByRole('dialog', { name: 'Replay what was not delivered' })
@@ -279,7 +273,6 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
       { ...ended, id: '4'.repeat(32), replayed: 6 },
     ]
     await replays(page, '/acme', kept)
-    await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${world.badId}`)
     await shownJobs(page).getByText('0 of 3 sent again').waitFor()
     await shownJobs(page).getByText('40 sent again so far · to all webhooks of the account · We').waitFor()
@@ -296,11 +289,11 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
     await shownJobs(page).getByText('Cancelled').waitFor()
   })
 
-  it('replays what all accounts did not get, for an operator', async ({ world, page }) => {
+  it('replays what all accounts did not get, for an operator', async ({ page, open }) => {
     const kept: (typeof job)[] = []
     const bodies: Record<string, unknown>[] = []
     await replays(page, '/system', kept, bodies)
-    await logIn(page, world.url, world.apiKey)
+    await open('webhooks')
     await page.getByRole('link', { name: 'Service' }).click()
     await page.getByRole('button', { name: 'Replay not delivered…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replay what was not delivered' })

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { CHROMIUM, expectRefusals, FAST_POLLING, logIn, violations } from './browser.js'
-import { signedInTest as it, pageTest } from './page-test.js'
+import { signedInTest as it } from './page-test.js'
 
 /** The field with this label, with its hint. */
 const fieldOf = (page: Page, label: string) =>
@@ -12,7 +12,12 @@ const stateButton = (page: Page, name: string) =>
   page.getByRole('group', { name: 'State' }).getByRole('button', { name })
 
 describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
-  it('says in a sentence and in each row what needs attention, and tests it there', async ({ page, row }) => {
+  it('says in a sentence and in each row what needs attention, and tests it there', async ({
+    page,
+    open,
+    row,
+  }) => {
+    await open('webhooks')
     await page.getByText('1 of 2 needs attention.').waitFor()
     const bad = row('CRM <b>popup</b>')
     await bad.getByText('Failing').waitFor()
@@ -26,9 +31,9 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
     expect(await violations(page)).toEqual([])
   })
 
-  it('is filtered by state, group and text, and counts each state', async ({ world, page, row }) => {
+  it('is filtered by state, group and text, and counts each state', async ({ world, page, open, row }) => {
     await world.hs.webhooks.patch('acme', world.goodId, { group: 'Sales' })
-    await page.reload()
+    await open('webhooks')
     await stateButton(page, 'All 2').waitFor()
     await stateButton(page, 'Working 1').waitFor()
     expect(await stateButton(page, 'No events yet').count()).toBe(0)
@@ -53,8 +58,10 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
 
   it('asks once for another state or text, finds while somebody types, and keeps the rows until others come', async ({
     page,
+    open,
     row,
   }) => {
+    await open('webhooks')
     await stateButton(page, 'Working 1').waitFor()
     const asked: string[] = []
     let hold: Promise<void> | undefined
@@ -88,7 +95,7 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
     expect(asked.filter((query) => /state=/.test(query))).toEqual([])
   })
 
-  it('shows a pause, when it ends, and ends it', async ({ world, page, row, answer }) => {
+  it('shows a pause, when it ends, and ends it', async ({ world, page, open, row, answer }) => {
     const at = (inMs: number) => new Date(Date.now() + inMs).toISOString()
     const paused = {
       id: world.badId,
@@ -135,7 +142,7 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
       return route.fulfill({ json: { data, status: 'success' } })
     })
     await answer('**/resume', {})
-    await page.reload()
+    await open('webhooks')
     await page.getByText('3 of 3 need attention. 1,001+ events wait for 2 servers.').waitFor()
     const listed = row('CRM')
     await listed
@@ -162,6 +169,7 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
 
   it('switches on again what the service has switched off, also where it has not counted all', async ({
     page,
+    open,
     row,
   }) => {
     const off = Array.from({ length: 100 }, (_, index) => ({
@@ -180,7 +188,7 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
       const found = isOff || state === null ? { data: off, ...more } : { data: [] }
       return route.fulfill({ json: { ...found, status: 'success' } })
     })
-    await page.reload()
+    await open('webhooks')
     await page.getByRole('button', { name: 'Switch 100 on again…' }).waitFor()
     await row('Name of w0').getByText('Your server answered 410 “Gone”.').first().waitFor()
     await row('Name of w1').getByText('Too many tries failed, so we switched it off.').first().waitFor()
@@ -201,7 +209,7 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
 })
 
 describe.skipIf(CHROMIUM === undefined)('an account without webhooks', () => {
-  pageTest('keeps what is typed while the list is read again', async ({ world, page }) => {
+  it('keeps what is typed while the list is read again', async ({ world, opened: { page } }) => {
     await page.addInitScript(FAST_POLLING)
     await logIn(page, world.url, world.betaKey)
     const field = page.getByLabel('Address of your server')
@@ -213,7 +221,7 @@ describe.skipIf(CHROMIUM === undefined)('an account without webhooks', () => {
     expect(await field.inputValue()).toBe('https://crm.example/in')
   })
 
-  pageTest('has one field and one button that lead to a test', async ({ world, page }) => {
+  it('has one field and one button that lead to a test', async ({ world, opened: { page } }) => {
     await logIn(page, world.url, world.betaKey)
     await page.getByRole('heading', { name: 'Let your systems know about every call' }).waitFor()
     await page
@@ -271,7 +279,9 @@ describe.skipIf(CHROMIUM === undefined)('the form of a webhook', () => {
     world,
     page,
     reports,
+    open,
   }) => {
+    await open('webhooks')
     await page.getByRole('link', { name: 'New webhook' }).click()
     const address = page.getByLabel('Address of your server')
     await address.fill('ftp://x')
@@ -386,7 +396,6 @@ describe.skipIf(CHROMIUM === undefined)('the form of a webhook', () => {
   it('is saved, and does not overwrite what somebody else has saved', async ({
     world,
     page,
-    context,
     reports,
     open,
   }) => {
@@ -430,7 +439,7 @@ describe.skipIf(CHROMIUM === undefined)('the form of a webhook', () => {
     expectRefusals(reports, 412)
     expect(await world.hs.webhooks.read('acme', id)).toMatchObject({ group: 'support' })
     // A page that is still open would ask for a webhook that is gone.
-    await context.close()
+    await page.close()
     await world.hs.webhooks.remove('acme', id)
   })
 
@@ -446,8 +455,8 @@ describe.skipIf(CHROMIUM === undefined)('the form of a webhook', () => {
   })
 
   it('speaks German, with the reasons of the service', async ({ page, reports, open }) => {
-    await page.evaluate('localStorage.setItem("hookswitch-portal-language", "de")')
-    await page.reload()
+    await page.addInitScript('localStorage.setItem("hookswitch-portal-language", "de")')
+    await open('webhooks')
     await page.getByText('1 von 2 braucht Aufmerksamkeit.').waitFor()
     await open('webhooks/new')
     await page.getByText('Erweitert').click()
@@ -460,6 +469,8 @@ describe.skipIf(CHROMIUM === undefined)('the form of a webhook', () => {
       'Host: Der Dienst meldet: this header may not be set: it says where a request goes or what it does',
       'X-Y: Der Dienst meldet: header values may contain printable ASCII characters and tabs only',
     ])
+    // A preview may still be refused.
+    await page.close()
     expectRefusals(reports, 400)
   })
 
