@@ -49,7 +49,7 @@ export interface RunInput {
   readonly isFull?: boolean
   /**
    * Adds a healthy receiver with an event every 30 s, so that receivers that are silent together do not look like an outage of
-   * the node. Default true.
+   * the node. Default: where there are enough receivers for one.
    */
   readonly hasWitness?: boolean
   /** Keeps which attempts are marked as out of order, which takes time. Default false. */
@@ -187,6 +187,8 @@ export interface PolicyRun {
 }
 
 const HOOKS = ['channel_create', 'channel_answer', 'channel_destroy'] as const
+/** Silent origins that are an outage of the node (src/delivery/worker/outage-detector.ts). */
+const OUTAGE_MIN_ORIGINS = 5
 const isTaken = (status: number) => status >= 200 && status < 300
 const TIMEOUT: Observation = {
   kind: 'no_response',
@@ -233,7 +235,7 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
   onTestFinished(() => hs.close({ drainMs: 0 }))
 
   const inputs = [...input.endpoints]
-  if (input.hasWitness ?? true) {
+  if (input.hasWitness ?? input.endpoints.length >= OUTAGE_MIN_ORIGINS) {
     const arrivals = singles(Math.ceil(input.until / 30), 30)
     inputs.push({ receiver: healthy, arrivals, account: 'witness', host: 'witness.example.org' })
   }

@@ -5,7 +5,7 @@ import { answers, away, calls, HUNG, largest, REFUSED, type Reaction } from './r
 
 const HOUR = 3600
 const DAY = 24 * HOUR
-const BEGIN = 1000
+const BEGIN = 200
 /** An answer takes a tenth of a second. */
 const LATENCY = 0.2
 
@@ -16,21 +16,23 @@ const UNREACHABLE: Reaction = {
 const NAME_SERVER: Reaction = { seconds: 5, failure: { failure: 'dns', cause: 'name_server', isSent: false } }
 const FAULTS = { hung: HUNG, refused: REFUSED, unreachable: UNREACHABLE, names: NAME_SERVER }
 
-const origins = (end: number, how: Reaction, rate: number): readonly EndpointInput[] =>
-  Array.from({ length: 20 }, (_, seed) => ({
+const origins = (end: number, how: Reaction, rate: number, count: number): readonly EndpointInput[] =>
+  Array.from({ length: count }, (_, seed) => ({
     receiver: away(BEGIN, end, how),
     arrivals: calls(rate, 0, end + 120, 100 + seed),
     settings: { retries: 1 },
   }))
 
 describe('check 12: the network of the node is away', { timeout: 900_000 }, () => {
-  it.each(Object.entries(FAULTS))('all origins away for 3 h (%s): nothing is charged', async (name, how) => {
-    const end = BEGIN + 3 * HOUR
+  it.each(Object.entries(FAULTS))('all origins away (%s): nothing is charged', async (name, how) => {
+    // The backlogs of 20 origins share the limit of the node.
+    const isLarge = IS_FULL_SIZE || name === 'hung'
+    const end = BEGIN + (isLarge ? 3 : 1) * HOUR
     const givenUp: number[] = []
     const run = await runPolicy({
       until: end + DAY,
       hasWitness: false,
-      endpoints: origins(end, how, 0.05),
+      endpoints: origins(end, how, 0.05, isLarge ? 20 : 6),
       actions: [
         {
           at: end - 1,
@@ -56,7 +58,7 @@ describe('check 12: the network of the node is away', { timeout: 900_000 }, () =
       until: end + 2 * HOUR,
       isFull: true,
       hasWitness: false,
-      endpoints: origins(end, HUNG, IS_FULL_SIZE ? 0.05 : 0.01),
+      endpoints: origins(end, HUNG, IS_FULL_SIZE ? 0.05 : 0.002, IS_FULL_SIZE ? 20 : 6),
       options: { autoDisable: { kind: 'silent', afterMs: 2 * HOUR * 1000, exhausted: 20 } },
     })
     const expired = run.endpoints.map((endpoint) => endpoint.count('expired'))
@@ -67,16 +69,20 @@ describe('check 12: the network of the node is away', { timeout: 900_000 }, () =
   })
 
   it('one answer of any origin, even an error, shows that the network is there', async () => {
-    const end = BEGIN + 3 * HOUR
-    const [first, ...others] = origins(end, HUNG, 0.05)
+    const end = BEGIN + HOUR
+    const [first, ...others] = origins(end, HUNG, 0.05, IS_FULL_SIZE ? 20 : 6)
+    const outages: unknown[] = []
     const run = await runPolicy({
-      until: BEGIN + 12 * HOUR,
+      until: end,
       isFull: true,
       hasWitness: false,
       endpoints: [{ ...first!, receiver: () => answers(500) }, ...others],
-      options: { autoDisable: { kind: 'silent', afterMs: 2 * HOUR * 1000, exhausted: 20 } },
+      actions: Array.from({ length: 60 }, (_, minute) => ({
+        at: BEGIN + minute * 60,
+        run: ({ hs }) => outages.push(...hs.nodeHealth().outages),
+      })),
     })
-    expect(run.hs.nodeHealth().outages).toEqual([])
+    expect(outages).toEqual([])
     expect(run.endpoints[0]!.count('exhausted')).toBeGreaterThan(0)
   })
 })
