@@ -45,7 +45,7 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
   {
     what: 'nodes that sign with their own clocks',
     caughtBy: ['I30'],
-    options: { minutes: 40, faults: ['wall leap'] },
+    options: { minutes: 20, faults: ['wall leap'] },
     faultInjector: () =>
       nodeDeliveries(({ own, renew }) => ({
         own: (owner, leaseMs) => withoutClock(own(owner, leaseMs)),
@@ -521,8 +521,8 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
   {
     what: 'a sender that sends requests in bursts',
     caughtBy: ['I23'],
-    seed: 3,
-    options: { nodes: 1, minutes: 3, callsPerDay: 300_000, faults: ['deaf'], caps: { total: 4 } },
+    seed: 2,
+    options: { nodes: 1, minutes: 1, callsPerDay: 200_000, faults: ['deaf'], caps: { total: 4 } },
     faultInjector: () => ({
       sender: (sender, { clock }) => ({
         ...sender,

@@ -2,6 +2,7 @@ import { afterAll } from 'vitest'
 import { processIdentity } from '../../../adapters/storage/postgres/process-state.js'
 import { postgresForTests } from './pg-cluster.js'
 import { postgresConformance } from './postgres-conformance-harness.js'
+import { HOSTILE_SETTINGS, withDefaults } from './postgres-hostile-settings.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -16,4 +17,12 @@ async function crash(schema: string, owner: string): Promise<void> {
   )
 }
 
-postgresConformance(server, 'the PostgreSQL store', () => ({ connectionString: server!.url }), crash)
+// Without the one that would hide a comparison by `= null`.
+const { transform_null_equals: _, ...settings } = HOSTILE_SETTINGS
+
+postgresConformance(
+  server,
+  'the PostgreSQL store, whose connections have unusual defaults',
+  () => ({ connectionString: withDefaults(server!.url, settings) }),
+  crash,
+)

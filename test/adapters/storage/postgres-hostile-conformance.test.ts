@@ -6,24 +6,13 @@ import { HOSTILE_SETTINGS, useHostileSettings } from './postgres-hostile-setting
 
 const server = await localPostgres()
 if (server) await useHostileSettings(server, HOSTILE_SETTINGS)
-const pools: pg.Pool[] = []
+/** Of all stores, one after the other: its connections keep what each of them leaves. */
+const pool = server && new pg.Pool({ connectionString: server.url, max: 30 })
 
 afterAll(async () => {
-  for (const pool of pools) await pool.end()
+  await pool?.end()
   await server?.end()
 })
 
-/** A pool of the host, whose connections have the settings of the database. */
-function hostPool(): pg.Pool {
-  const pool = new pg.Pool({ connectionString: server!.url, max: 8 })
-  pools.push(pool)
-  return pool
-}
-
-for (const [name, connect] of [
-  ['its own connections', () => ({ connectionString: server!.url })],
-  ["the host's pool", () => ({ pool: hostPool() })],
-] as const) {
-  const store = `the PostgreSQL store with ${name}, in a database with unusual settings`
-  postgresConformance(server, store, connect)
-}
+const name = "the PostgreSQL store on the host's pool, in a database with unusual settings"
+postgresConformance(server, name, () => ({ pool: pool! }))

@@ -32,3 +32,13 @@ export async function useHostileSettings(
     await server.sql(`alter database ${name} set ${setting} = '${value}'`)
   }
 }
+
+/** The connection string of connections that have these defaults. */
+export function withDefaults(url: string, settings: Readonly<Record<string, string>>): string {
+  const options = Object.entries(settings).map(
+    ([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`,
+  )
+  const changed = new URL(url)
+  changed.searchParams.set('options', options.join(' '))
+  return changed.href
+}

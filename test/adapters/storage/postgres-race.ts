@@ -16,6 +16,7 @@ import {
   type QueueNode,
   waitForBlockedSessions,
 } from './postgres-queue-harness.js'
+import { emptyTables } from './postgres-truncate.js'
 
 /** A simpler statement in place of those whose name begins with `name`. */
 export interface Simpler {
@@ -76,6 +77,9 @@ export function replacing(name: string, pattern: RegExp, replacement: string, ow
   }
 }
 
+/** The schema of all arenas on a server, one after the other. */
+const schemas = new WeakMap<PgServer, string>()
+
 /** A schema with nodes and other sessions. The node `node-1` owns and has loaded all shards. */
 export class Arena {
   readonly clock: ManualClock = manualClock()
@@ -93,10 +97,12 @@ export class Arena {
     readonly server: PgServer,
     private readonly simpler: readonly Simpler[] = [],
   ) {
-    this.schema = server.freshSchema()
+    this.schema = schemas.get(server) ?? server.freshSchema()
+    schemas.set(server, this.schema)
   }
 
   async open(hooks: QueryHooks = {}): Promise<void> {
+    await emptyTables(this.server, this.schema)
     this.node = await this.openNode('node-1', hooks)
     await this.node.own()
     await this.node.load()

@@ -3,8 +3,10 @@ import { describe, it } from 'vitest'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { storeConformance } from '../../../src/testkit/conformance/index.js'
 import { builtSqlite, sqliteHarness } from './sqlite-harness.js'
+import { shareWorkers } from './sqlite-shared-worker.js'
 
 const { sqliteStore } = await builtSqlite()
+shareWorkers()
 const { DatabaseSync } = loadDriver()
 
 storeConformance(

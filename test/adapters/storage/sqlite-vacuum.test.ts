@@ -2,10 +2,12 @@
 import {
   closeSync,
   copyFileSync,
+  cpSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
   writeSync,
@@ -13,9 +15,10 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { sqliteStore, type VacuumProgress, vacuumDatabase } from 'hookswitch/sqlite'
-import { describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { systemClock } from '../../../src/runtime/clock.js'
 import { newAccount, newApiKey } from '../../../src/testkit/conformance/sample-data.js'
-import { openStore, recordingLog, rejectionOf, temporaryFolder } from './sqlite-harness.js'
+import { createFolder, openStore, recordingLog, rejectionOf, temporaryFolder } from './sqlite-harness.js'
 
 /** Called when the check of a log waits for another connection, in place of the wait. */
 let onWait = () => {}
@@ -54,11 +57,24 @@ function check(path: string): unknown {
 const bytesOf = (path: string) => statSync(path).size
 
 describe('vacuumDatabase', () => {
-  it('makes the file of a closed store smaller, and keeps what is in it', async () => {
-    const path = join(temporaryFolder(), 'calls.db')
-    const store = await open(path)
+  const template = createFolder()
+  beforeAll(async () => {
+    const store = sqliteStore({ path: join(template, 'calls.db'), inThread: true })
+    await store.open({ clock: systemClock(), log: recordingLog() })
     await fill(store)
     await store.close()
+  })
+  afterAll(() => rmSync(template, { recursive: true }))
+
+  /** The path of a filled file. */
+  function filled(): string {
+    const folder = temporaryFolder()
+    cpSync(template, folder, { recursive: true })
+    return join(folder, 'calls.db')
+  }
+
+  it('makes the file of a closed store smaller, and keeps what is in it', async () => {
+    const path = filled()
     const before = bytesOf(path)
     const steps: VacuumProgress[] = []
     const result = await vacuumDatabase({ path }, (progress) => steps.push(progress))
@@ -76,9 +92,8 @@ describe('vacuumDatabase', () => {
   })
 
   it('lets a store work meanwhile', async () => {
-    const path = join(temporaryFolder(), 'calls.db')
+    const path = filled()
     const store = await open(path)
-    await fill(store)
     const before = bytesOf(path)
     let isDone = false
     let written = 3_001
@@ -102,9 +117,8 @@ describe('vacuumDatabase', () => {
   })
 
   it('does not go on for ever beside a store that removes rows all the time', async () => {
-    const path = join(temporaryFolder(), 'calls.db')
+    const path = filled()
     const store = await open(path)
-    await fill(store)
     let next = 4_000
     let steps = 0
     await vacuumDatabase({ path }, () => {

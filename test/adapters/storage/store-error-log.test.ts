@@ -73,8 +73,10 @@ describe.skipIf(!server)('an error of PostgreSQL', () => {
       const { token } = await hs.auth.signIn({ apiKey })
       fails = where
       const url = '/v1/accounts/acme/webhooks'
-      const response = await hs.handle({ method: 'GET', url, headers: { 'x-auth-token': token } })
-      const thrown = (await hs.accounts.get('acme').catch((error: unknown) => error)) as Error
+      const [response, thrown] = await Promise.all([
+        hs.handle({ method: 'GET', url, headers: { 'x-auth-token': token } }),
+        hs.accounts.get('acme').catch((error: unknown) => error) as Promise<Error>,
+      ])
       fails = undefined
       expect(response.status).toBe(503)
       expect(response.body).not.toContain(code)
