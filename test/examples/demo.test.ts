@@ -62,7 +62,8 @@ function byCall(taken: readonly Received[], path?: string) {
 }
 
 describe('the demo', () => {
-  it('delivers each recorded call as the phones saw it, and again in a second run', async () => {
+  // The first three mostly wait for retries, each with a service and files of its own.
+  it.concurrent('delivers each recorded call as the phones saw it, and again in a second run', async () => {
     const [first, second] = [await run('first.ndjson', 'calls.db'), await run('second.ndjson', 'calls.db')]
     for (const { code, stdout, stderr, received, taken } of [first, second]) {
       expect([code, stderr]).toEqual([0, ''])
@@ -115,7 +116,7 @@ describe('the demo', () => {
     expect([...ids(first.taken)].filter((id) => ids(second.taken).has(id))).toEqual([])
   })
 
-  it('continues where it was killed: the next run delivers what was refused before', async () => {
+  it.concurrent('continues where it was killed: the next run delivers what was refused before', async () => {
     const log = join(folder, 'before.ndjson')
     const first = demo('--port', '0', '--data', join(folder, 'killed.db'), '--receiver-log', log)
     const isRefused = async () => (await readFile(log, 'utf8').catch(() => '')).includes('"status":500')
@@ -146,7 +147,7 @@ describe('the demo', () => {
     expect(new Set(taken.map(({ headers }) => headers['webhook-id'])).size).toBe(taken.length)
   })
 
-  it('prints the address of the page, a login, one line per call, and a summary on Ctrl-C', async () => {
+  it.concurrent('prints the address of the page, a login, one line per call, and a summary on Ctrl-C', async () => {
     const { child, output, ended } = demo('--port', '0', '--speed', '4', '--data', join(folder, 'lines.db'))
     const lines = () => output.stdout.split('\n').filter((line) => /^(alpha|beta) /.test(line))
     const retried = () => lines().filter((line) => line.endsWith(', after retries (500)'))

@@ -168,8 +168,6 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'If-Match': (text) => allowedRevisions(`"${text}"`),
   'Accept-Encoding and If-None-Match of the page': (text) => [chooseEncoding(text), matchesTag(text, '"a"')],
   'text on a screen': (text) => [printable(text), printableLine(text), textParts(text)],
-  'text on a screen, of pictures': (text) =>
-    textParts('\u{1F469}\u200d'.repeat(text.length / 3) + '\u200d'.repeat(text.length / 3)),
   cursors: (text) => [decodeReplayPlace(text), decodeSortKey(text)],
   'time in a query': (text) => [parseIsoTime(text), parseIsoTime(`2026-01-01${text}`)],
   'uri of a webhook': (text) => canonicalizeUri(`http://a${text}`),
@@ -239,6 +237,7 @@ const OWN_INPUTS: Readonly<Record<string, readonly Input[]>> = {
   ],
   'message for the log, within a URL': [repeated(':1'), repeated(':a'), repeated('@:')],
   'name of a field or header': [repeated('passs'), repeated('_auth'), repeated('api_'), repeated('sha')],
+  'text on a screen': [(size) => '\u{1F469}\u200d'.repeat(size / 3) + '\u200d'.repeat(size / 3)],
   'URL in the configuration': [repeated('?key'), repeated('?pass&'), repeated('token'), repeated('&pass=&')],
   'frame of ARI': [
     repeated('"type":"ChannelVarset",'),
