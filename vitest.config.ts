@@ -13,16 +13,6 @@ const existing = (file: string) => {
   if (!existsSync(here(`./${path}`))) throw new Error(`vitest.config.ts: ${path} does not exist`)
   return path
 }
-/** Tests in a process each that only `npm run test:all` and CI run: measurements of time and memory, fuzzing, a weak hash. */
-const THOROUGH_ISOLATED = [
-  'house/patterns',
-  'house/types',
-  'linear/parsers',
-  'send/deadline-accuracy',
-  'send/fuzz',
-  'send/memory',
-  'adapters/storage/sqlite-engine-collisions',
-].map(existing)
 /** Tests that need a process each: they replace modules, or count what the process holds. */
 const ISOLATED = [
   'runtime/clock',
@@ -36,7 +26,6 @@ const ISOLATED = [
   'adapters/storage/postgres-driver',
   'adapters/storage/sqlite-export',
   'adapters/storage/sqlite-host-database',
-  'adapters/storage/sqlite-vacuum',
 ].map(existing)
 /** Tests that wait for other processes or threads and import little that other tests import. */
 const SUBPROCESS = [
@@ -55,13 +44,13 @@ const SUBPROCESS = [
 ].map((files) => `test/${files}.test.ts`)
 
 /**
- * Tests that only `npm run test:all` and CI run: self-tests (they break the code on purpose and expect the suite to
- * notice), the simulator and the models, generated histories, days of the delivery policy, the stepper, the fuzzers, runs
- * that kill processes or servers, and suites that repeat others on another store.
+ * Tests that only `npm run test:all` and CI run, so that `npm test` takes two minutes: self-tests (they break the code on
+ * purpose and expect the suite to notice), the simulator and the models, generated histories, days of the delivery policy,
+ * the stepper, the fuzzers, runs that kill processes or servers, suites that repeat others on another store, and what else
+ * takes more than four seconds and is not the only test of its part.
  */
 const THOROUGH = [
   '**/*-self-test',
-  'adapters/cli/bin-migrate',
   'crash/crash-runs',
   'deploy/compose-topology',
   'deploy/docker-build',
@@ -70,21 +59,35 @@ const THOROUGH = [
   'simulator/**/*',
   'stepper/*',
   'guard/*',
-  'policy/{backlogs,outages,own-outage,rate-limits,rejections,replays}',
+  'policy/{backlogs,late-answers,outages,own-outage,rate-limits,rejections,replays}',
+  'delivery/dispatcher-{after-outage,slot-time}',
+  'delivery/queue/queue-memory',
+  'delivery/scheduler/slot-time-isolation',
+  'stream/{durable,nodes-postgres}',
+  'adapters/cli/commands/completion',
   'adapters/storage/*-history',
   'adapters/storage/postgres-*conformance',
-  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,plans,queue-nodes,races}',
-  'adapters/storage/postgres-{retention,session,simpler-statements,store-time}',
-  'adapters/storage/sqlite-built-{process,*conformance}',
-  'adapters/storage/sqlite-engine',
+  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,load,open,plans,queue-nodes,races}',
+  'adapters/storage/postgres-{retention,session,silence,simpler-statements,store-time}',
+  'adapters/storage/sqlite-built-{process,thread,*conformance}',
+  'adapters/storage/sqlite-{engine,engine-retention,log-damage}',
+  'adapters/storage/store-error-log',
 ].map((files) => `test/${files}.test.ts`)
 
-/** The same, with a process each: most runs of the page in a browser and of the command line, and what documents say. */
-const THOROUGH_SUBPROCESS = [
-  'adapters/cli/bin-{client,config,durable,postgres,rolling,signals}',
-  'adapters/portal/browser/{following,long-list,many-webhooks,questions,screens,session,trouble-first,webhook,webhooks}',
-  'adapters/storage/sqlite-built-exit',
-  'examples/{demo,docs,testing}',
+/**
+ * The same, with a process each: measurements of time and memory, a weak hash, most runs of the page in a browser, of the
+ * command line and of the examples, and what documents say.
+ */
+const THOROUGH_ISOLATED = [
+  'adapters/cli/bin-*',
+  'adapters/portal/browser/!(owner-loop)',
+  'adapters/storage/sqlite-{built-exit,engine-collisions,vacuum}',
+  'crash/process-life',
+  'examples/{demo,docs,docs-receivers,examples,install-from-git,switches,testing}',
+  'house/{patterns,types}',
+  'linear/parsers',
+  'live/live-program',
+  'send/{deadline-accuracy,fuzz,memory}',
 ].map((files) => `test/${files}.test.ts`)
 
 /** Tests of the shared processes that take more than five seconds. */
@@ -132,7 +135,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...ISOLATED, ...THOROUGH_ISOLATED, ...SUBPROCESS, ...THOROUGH],
+          exclude: [...ISOLATED, ...SUBPROCESS, ...THOROUGH, ...THOROUGH_ISOLATED],
           isolate: false,
           setupFiles: ['test/support/seed.ts'],
         },
@@ -141,8 +144,8 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         test: {
           name: 'isolated',
-          include: [...ISOLATED, ...SUBPROCESS, ...(mode === 'thorough' ? THOROUGH_ISOLATED : [])],
-          exclude: [...THOROUGH, ...THOROUGH_SUBPROCESS],
+          include: [...ISOLATED, ...SUBPROCESS],
+          exclude: [...THOROUGH, ...THOROUGH_ISOLATED],
           setupFiles: ['test/support/seed.ts'],
         },
       },
@@ -159,7 +162,7 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         test: {
           name: 'thorough-isolated',
-          include: THOROUGH_SUBPROCESS,
+          include: THOROUGH_ISOLATED,
           setupFiles: ['test/support/seed.ts'],
         },
       },
