@@ -9,8 +9,8 @@ import { buildPage } from './adapters/portal/app/vite.config.js'
 const SHARED: Options = { target: 'node20', platform: 'node', minifyWhitespace: true, minifySyntax: true }
 
 /**
- * The command line, KAZOO's protocol over WebSockets, the test harness, what turns values into documents of the API and back, SQL,
- * and generated code.
+ * What stack traces seldom lead to: the command line, KAZOO's protocol over WebSockets, the test harness, what turns values
+ * into documents of the API and back, SQL, and generated code.
  */
 const WITHOUT_NAMES =
   /(src\/(simulator|testkit|wire)|adapters\/(blackhole|cli|storage\/postgres\/sql))\/.*\.ts$|\.generated\.js$/

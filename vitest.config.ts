@@ -47,7 +47,7 @@ const SUBPROCESS = [
  * Tests that only `npm run test:all` and CI run, so that `npm test` takes two minutes: self-tests (they break the code on
  * purpose and expect the suite to notice), the simulator and the models, generated histories, days of the delivery policy,
  * the stepper, the fuzzers, runs that kill processes or servers, suites that repeat others on another store, and what else
- * takes more than four seconds and is not the only test of its part.
+ * takes more than four seconds and seldom finds what the others do not.
  */
 const THOROUGH = [
   '**/*-self-test',
@@ -65,9 +65,8 @@ const THOROUGH = [
   'delivery/scheduler/slot-time-isolation',
   'stream/{durable,nodes-postgres}',
   'adapters/cli/commands/completion',
-  'adapters/storage/*-history',
   'adapters/storage/postgres-*conformance',
-  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,load,open,plans,queue-nodes,races}',
+  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,load,open,plans,races}',
   'adapters/storage/postgres-{retention,session,silence,simpler-statements,store-time}',
   'adapters/storage/sqlite-built-{process,thread,*conformance}',
   'adapters/storage/sqlite-{engine,engine-retention,log-damage}',

@@ -19,7 +19,7 @@ export async function until<T>(
   const { timeoutMs = 10_000, description = probe.toString() } = options
   const endMs = performance.now() + timeoutMs
   for (let turn = 0; ; turn += 1) {
-    // Before the last look: a process that was held up has not waited.
+    // Before the probe: after a long stall there is one more look.
     const isOver = performance.now() >= endMs
     const found = await probe()
     if (found) return found

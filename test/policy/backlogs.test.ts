@@ -34,7 +34,7 @@ const latenciesOfNewCalls = (endpoint: EndpointRun, from: number, to: number) =>
     .map(({ at, endedAt = Infinity }) => endedAt - at)
 
 describe('check 9: live events beside old ones', TIMEOUT, () => {
-  it('a backlog of 3 h drains in ten minutes, and new calls do not wait for it', async () => {
+  it('a backlog drains as fast as one of 3 h in ten minutes, and new calls do not wait for it', async () => {
     const hours = IS_FULL_SIZE ? 3 : 0.5
     const end = 200 + hours * HOUR
     const limit = 200 * hours
@@ -109,13 +109,14 @@ describe('check 10: thousands of webhooks fail together', TIMEOUT, () => {
   const LIMITS = { inFlight: 500 * PART, probeSockets: 1000 * PART }
 
   it('all hang, one of 50 comes back: most of these are found within a minute', async () => {
-    const back = (index: number) => (index % 50 === 0 ? 1000 + index / (50 * PART) : Infinity)
+    const begin = IS_FULL_SIZE ? 2000 : 1000
+    const back = (index: number) => (index % 50 === 0 ? begin + index / (50 * PART) : Infinity)
     const run = await runPolicy({
-      until: 1300,
+      until: begin + (IS_FULL_SIZE ? 1600 : 300),
       options: LIMITS,
       endpoints: Array.from({ length: COUNT }, (_, index) => ({
         receiver: away(100, back(index), HUNG),
-        arrivals: calls(0.02, 0, 1200, 100 + index),
+        arrivals: calls(0.02, 0, begin + (IS_FULL_SIZE ? 600 : 200), 100 + index),
       })),
     })
     const firsts = run.endpoints.flatMap((endpoint, index) => {

@@ -49,7 +49,7 @@ export interface RunInput {
   readonly isFull?: boolean
   /**
    * Adds a healthy receiver with an event every 30 s, so that receivers that are silent together do not look like an outage of
-   * the node. Default: where there are enough receivers for one.
+   * the node. Default: with five endpoints or more; fewer never look like one.
    */
   readonly hasWitness?: boolean
   /** Keeps which attempts are marked as out of order, which takes time. Default false. */

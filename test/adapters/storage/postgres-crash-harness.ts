@@ -40,9 +40,16 @@ export const keysOf = async (on: PgServer, schema: string) =>
   }[]
 
 /** The nodes renew in turn, like engines that are told to. Resolves to the fences that changed. */
-export async function watch(nodes: readonly QueueNode[], ms: number): Promise<readonly number[]> {
+export async function watch(
+  nodes: readonly QueueNode[],
+  ms: number,
+  event: Promise<unknown> = Promise.resolve(),
+): Promise<readonly number[]> {
   const fences = nodes.map(({ lease }) => lease.fence)
-  const untilMs = performance.now() + ms
+  let untilMs = Number.POSITIVE_INFINITY
+  const happened = event.finally(() => {
+    untilMs = performance.now() + ms
+  })
   while (performance.now() < untilMs) {
     for (const node of nodes) {
       const polled = await node.store.deliveries.poll(node.lease).catch(() => undefined)
@@ -50,6 +57,7 @@ export async function watch(nodes: readonly QueueNode[], ms: number): Promise<re
     }
     await sleep(50)
   }
+  await happened
   const changed: number[] = []
   for (const [index, node] of nodes.entries())
     if ((await node.renew()).fence !== fences[index]) changed.push(fences[index]!)

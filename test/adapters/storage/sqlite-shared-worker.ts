@@ -6,7 +6,7 @@
 import { EventEmitter } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
 import threads, { MessageChannel, type MessagePort, type WorkerOptions } from 'node:worker_threads'
-import { afterAll } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 
 /** Runs the file of a worker with a port and data in place of those of the thread. */
 const GUESTS = `
@@ -31,8 +31,7 @@ threads.parentPort.on('message', ({ path, parentPort, workerData }) => {
 /** Replaces `Worker` of `node:worker_threads` until the end of the test file. */
 export function shareWorkers(): void {
   const { Worker } = threads
-  const thread = new Worker(GUESTS, { eval: true, execArgv: [] })
-  thread.unref()
+  let thread: threads.Worker
 
   class Guest extends EventEmitter {
     readonly #port: MessagePort
@@ -59,7 +58,11 @@ export function shareWorkers(): void {
     Object.assign(threads, { Worker: replacement })
     syncBuiltinESMExports()
   }
-  use(Guest)
+  beforeAll(() => {
+    thread = new Worker(GUESTS, { eval: true, execArgv: [] })
+    thread.unref()
+    use(Guest)
+  })
   afterAll(async () => {
     use(Worker)
     await thread.terminate()

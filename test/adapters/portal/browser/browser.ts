@@ -106,7 +106,7 @@ export async function logInAsUser(page: Page, username: string, password: string
 
 export async function newContext(
   browser: Browser,
-  options: Parameters<Browser['newContext']>[0] = {},
+  options: Parameters<Browser['newContext']>[0],
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, ...options })
   // Far above what a busy machine needs.

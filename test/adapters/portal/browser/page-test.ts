@@ -96,11 +96,12 @@ export const pageTest = base.extend<PageFixtures>({
 
 /** A test whose page, still blank, is signed in as the account `acme`. */
 export const signedInTest = pageTest.extend<{ readonly page: Page }>({
-  async page({ opened, session }, use) {
-    // Not after a later login of the test.
-    await opened.page.addInitScript(
-      `if (sessionStorage.length === 0) Object.assign(sessionStorage, ${JSON.stringify(session)})`,
-    )
+  async page({ opened, session, world }, use) {
+    // Would sign in again when a test signs out and reloads: such a test uses `pageTest`.
+    await opened.page.addInitScript(`
+      if (location.origin === '${new URL(world.url).origin}' && sessionStorage.length === 0)
+        Object.assign(sessionStorage, ${JSON.stringify(session)})
+    `)
     await use(opened.page)
   },
 })
