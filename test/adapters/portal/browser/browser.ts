@@ -125,11 +125,12 @@ export async function violations(page: Page, rules?: readonly string[]): Promise
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axeSource)
   // Passed checks are as large as the page, and most of the time went into describing them.
   const options = { reporter: 'no-passes', ...(rules && { runOnly: { type: 'rule', values: rules } }) }
-  // Colours are checked when their transitions have ended; what turns for ever is none. The first frame begins them.
+  // Colours are checked when what changes them has ended, but for what turns for ever. The first frame begins it.
   return page.evaluate<string[]>(
     `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
       .then(() =>
-        Promise.allSettled(document.getAnimations().filter((a) => a instanceof CSSTransition).map((a) => a.finished)))
+        Promise.allSettled(document.getAnimations()
+          .filter((a) => a.effect.getComputedTiming().endTime < Infinity).map((a) => a.finished)))
       .then(() => axe.run(${JSON.stringify(options)}))
       .then(({ violations }) => violations.map(({ id, nodes }) =>
         id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`,
