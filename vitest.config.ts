@@ -44,7 +44,7 @@ const SUBPROCESS = [
 ].map((files) => `test/${files}.test.ts`)
 
 /**
- * Tests that only `npm run test:all` and CI run, so that `npm test` takes two minutes: self-tests (they break the code on
+ * Tests that only `npm run test:all` and CI run, so that `npm test` takes minutes: self-tests (they break the code on
  * purpose and expect the suite to notice), the simulator and the models, generated histories, days of the delivery policy,
  * the stepper, the fuzzers, runs that kill processes or servers, suites that repeat others on another store, and what else
  * takes more than four seconds and seldom finds what the others do not.

@@ -62,7 +62,7 @@ function byCall(taken: readonly Received[], path?: string) {
 }
 
 describe('the demo', () => {
-  // The first three mostly wait for retries, each with a service and files of its own.
+  // The first three tests run at once: they mostly wait for retries, and each has its own service and its own files.
   it.concurrent('delivers each recorded call as the phones saw it, and again in a second run', async () => {
     const [first, second] = [await run('first.ndjson', 'calls.db'), await run('second.ndjson', 'calls.db')]
     for (const { code, stdout, stderr, received, taken } of [first, second]) {

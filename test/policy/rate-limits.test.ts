@@ -35,7 +35,7 @@ const TUNED = [
 /** A right header says 1 s with each of these limits. */
 const HEADERS = ['right', undefined, 0] as const
 const CASES = TUNED.flatMap((row) => HEADERS.map((header) => ({ ...row, header }))).filter(
-  ({ perSecond, header }) => IS_FULL_SIZE || header === (perSecond === 100 ? undefined : 'right'),
+  ({ header }) => IS_FULL_SIZE || header !== 0,
 )
 it.each(CASES)(
   'check 7: $perSecond/s with Retry-After $header: at least 80 % is used',
