@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { transform } from 'esbuild'
 import { defineConfig, type Options } from 'tsup'
+import ts from 'typescript'
 import { buildPage } from './adapters/portal/app/vite.config.js'
 
 /** Without white space; most names stay in ES modules, so that stack traces can be read. */
@@ -20,6 +21,28 @@ const CONFIG_SCHEMA = 'adapters/cli/config.schema.json'
 
 type Plugin = NonNullable<Options['plugins']>[number]
 
+/** Where the declarations of every module are written; the bundler of declarations reads them. */
+const DECLARATIONS = '.dist-declarations'
+
+/** Writes the declarations of these modules and of all that they import, unchecked: `npm run typecheck` checks them. */
+function writeDeclarations(modules: readonly string[]): void {
+  rmSync(DECLARATIONS, { recursive: true, force: true })
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, '.')
+  const compilerOptions = { ...options, allowJs: false, noEmit: false, declaration: true, noCheck: true }
+  const output = { emitDeclarationOnly: true, rootDir: '.', outDir: DECLARATIONS }
+  ts.createProgram([...modules], { ...compilerOptions, ...output }).emit()
+}
+
+/** Bundles declarations that are written already: to make them of the sources takes the bundler two minutes. */
+function declarationsOf(modules: Readonly<Record<string, string>>): NonNullable<Options['dts']> {
+  const entry = Object.entries(modules).map(([name, path]) => [
+    name,
+    join(DECLARATIONS, path.replace(/\.ts$/, '.d.ts')),
+  ])
+  return { entry: Object.fromEntries(entry) }
+}
+
 /**
  * Writes the types of the CommonJS build: those of the ESM build under the same names. A copy of them would be a tenth of the
  * package.
@@ -27,8 +50,8 @@ type Plugin = NonNullable<Options['plugins']>[number]
 function commonJsTypes(): Plugin {
   return {
     name: 'commonjs-types',
-    renderChunk(_, { entryPoint, exports = [], path }) {
-      if (!entryPoint || exports.length === 0) return
+    renderChunk(_, { exports = [], path }) {
+      if (!(basename(path, '.js') in SUBPATHS)) return
       const esm = `'./${path.replace(/.*\//, '')}'`
       const asImport = `${esm} with { 'resolution-mode': 'import' }`
       const lines = exports.flatMap((name) => [
@@ -76,33 +99,37 @@ const shortNames: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 }
 
-/** One entry per subpath of package.json "exports"; `test/house/exports.test.ts` compares the two. */
+/** One module per subpath of package.json "exports"; `test/house/exports.test.ts` compares the two. */
+const MODULES: Readonly<Record<string, string>> = {
+  index: 'src/index.ts',
+  adapter: 'src/adapter.ts',
+  store: 'src/store/index.ts',
+  testkit: 'src/testkit/index.ts',
+  simulator: 'src/simulator/index.ts',
+  node: 'adapters/http/node.ts',
+  express: 'adapters/http/express.ts',
+  fastify: 'adapters/http/fastify.ts',
+  fetch: 'adapters/http/fetch.ts',
+  prometheus: 'adapters/observability/prometheus.ts',
+  opentelemetry: 'adapters/observability/opentelemetry.ts',
+  sqlite: 'adapters/storage/sqlite/index.ts',
+  postgres: 'adapters/storage/postgres/index.ts',
+  freeswitch: 'adapters/telephony/freeswitch/index.ts',
+  asterisk: 'adapters/telephony/asterisk/index.ts',
+  kamailio: 'adapters/telephony/kamailio/index.ts',
+  portal: 'adapters/portal/index.ts',
+  blackhole: 'adapters/blackhole/index.ts',
+  cli: 'adapters/cli/serve.ts',
+}
+
+const CLIENT_MODULES = { client: 'adapters/client/index.ts' }
+const SUBPATHS = { ...MODULES, ...CLIENT_MODULES }
+
 const PACKAGE: Options = {
   ...SHARED,
   format: ['esm'],
-  entry: {
-    index: 'src/index.ts',
-    adapter: 'src/adapter.ts',
-    store: 'src/store/index.ts',
-    testkit: 'src/testkit/index.ts',
-    simulator: 'src/simulator/index.ts',
-    node: 'adapters/http/node.ts',
-    express: 'adapters/http/express.ts',
-    fastify: 'adapters/http/fastify.ts',
-    fetch: 'adapters/http/fetch.ts',
-    prometheus: 'adapters/observability/prometheus.ts',
-    opentelemetry: 'adapters/observability/opentelemetry.ts',
-    sqlite: 'adapters/storage/sqlite/index.ts',
-    postgres: 'adapters/storage/postgres/index.ts',
-    freeswitch: 'adapters/telephony/freeswitch/index.ts',
-    asterisk: 'adapters/telephony/asterisk/index.ts',
-    kamailio: 'adapters/telephony/kamailio/index.ts',
-    portal: 'adapters/portal/index.ts',
-    blackhole: 'adapters/blackhole/index.ts',
-    cli: 'adapters/cli/serve.ts',
-    bin: 'adapters/cli/bin.ts',
-  },
-  dts: true,
+  entry: { ...MODULES, bin: 'adapters/cli/bin.ts' },
+  dts: declarationsOf(MODULES),
   splitting: true,
   treeshake: false,
   external: [/^hookswitch(\/|$)/],
@@ -132,8 +159,7 @@ const PACKAGE: Options = {
  */
 const LOADED_AS_ESM = ['simulator', 'cli']
 
-const { bin: _bin, ...modules } = PACKAGE.entry as Record<string, string>
-const bundled = Object.fromEntries(Object.entries(modules).filter(([name]) => !LOADED_AS_ESM.includes(name)))
+const bundled = Object.fromEntries(Object.entries(MODULES).filter(([name]) => !LOADED_AS_ESM.includes(name)))
 
 const loadEsm: Plugin = {
   name: 'load-esm',
@@ -176,11 +202,11 @@ const THREAD: Options = {
 /** The client: one file without imports, which a browser can load as it is. */
 const CLIENT: Options = {
   ...SHARED,
-  entry: { client: 'adapters/client/index.ts' },
+  entry: CLIENT_MODULES,
   format: ['esm'],
   target: 'es2022',
   platform: 'browser',
-  dts: true,
+  dts: declarationsOf(CLIENT_MODULES),
   splitting: false,
   treeshake: true,
   noExternal: [/^@noble\/hashes/],
@@ -190,6 +216,9 @@ const CLIENT: Options = {
 const CLIENT_COMMONJS: Options = { ...CLIENT, format: ['cjs'], dts: false, plugins: [] }
 
 /** The programs of this repository load no CommonJS: `npm run build:run` passes `--env.FORMAT esm`. */
-export default defineConfig(({ env }) =>
-  env?.FORMAT === 'esm' ? [PACKAGE, THREAD, CLIENT] : [PACKAGE, COMMONJS, THREAD, CLIENT, CLIENT_COMMONJS],
-)
+export default defineConfig(({ env, dts }) => {
+  if (dts !== false) writeDeclarations(Object.values(SUBPATHS))
+  return env?.FORMAT === 'esm'
+    ? [PACKAGE, THREAD, CLIENT]
+    : [PACKAGE, COMMONJS, THREAD, CLIENT, CLIENT_COMMONJS]
+})

@@ -97,6 +97,7 @@ const DRIVERS = [
   '@photostructure/sqlite',
   'undici',
   'lru-cache',
+  'jsonc-parser',
   'yaml',
   '@noble/hashes/legacy.js',
   '@noble/hashes/utils.js',

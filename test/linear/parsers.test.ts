@@ -47,7 +47,7 @@ import { parseQuery } from '../../src/wire/query.js'
 import { clientRequestId, findToken } from '../../src/wire/request-head.js'
 import { matchRoute, parseTarget } from '../../src/wire/router.js'
 import { parseIsoTime } from '../../src/wire/time.js'
-import { expectLinear, LARGE_SIZES, SMALL_SIZES } from '../support/growth.js'
+import { expectLinear, LARGEST_OF_SHORT, LARGEST_OF_STREAM } from '../support/growth.js'
 
 /** Texts of one size: one part again and again, between a beginning and an end. */
 const repeated =
@@ -271,7 +271,7 @@ describe('a text from outside takes time in proportion to its length', () => {
           const text = input(size)
           return quietly(() => parse(text))
         },
-        name.endsWith('for the log') || name.includes('for the log,') ? SMALL_SIZES : undefined,
+        name.endsWith('for the log') || name.includes('for the log,') ? LARGEST_OF_SHORT : undefined,
       )
     }
   })
@@ -375,7 +375,7 @@ describe('a stream takes time in proportion to its length, in small chunks too',
               for (const chunk of chunks) read(chunk)
             })
           },
-          name === 'netstrings' ? undefined : LARGE_SIZES,
+          name === 'netstrings' ? undefined : LARGEST_OF_STREAM,
         )
       }
     }

@@ -82,14 +82,17 @@ const CONFIGURATIONS: readonly Misuse[] = [
   json('{"tls": true}', 'c.json:1:9: tls: must be an object'),
   json('{"config": "b.json"}', 'c.json:1:2: config: is unknown'),
   json('[]', 'c.json:1:1: must be an object of settings'),
-  json('', 'c.json:1:1: is not JSON: the text ends too early'),
-  json('{"port": 1,}', 'c.json:1:12: is not JSON: expected double-quoted property name'),
+  json('', 'c.json:1:1: is not JSON: value expected'),
+  json('{"port": 1,}', 'c.json:1:12: is not JSON: property name expected'),
   json('{"port": 1, "port": 2}', 'c.json:1:13: is not JSON: a key occurs twice'),
   json(
     '{"secret": "hunter2"}',
     'c.json:1:12: secret: must be a key of at least 16 characters, or a list of keys',
   ),
-  json('{"secret": hunter2}', 'c.json:1:12: is not JSON: a value is expected'),
+  json(
+    '{"secret": hunter2}',
+    'c.json:1:12: is not JSON: unknown word (names and strings need double quotes)',
+  ),
   json(
     '{"secret": "sixteen characters\\n"}',
     'c.json:1:12: secret: ends in a line break, which would be part of the secret: remove it',

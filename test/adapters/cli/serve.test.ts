@@ -478,7 +478,7 @@ describe('serve rejects with one sentence that begins with the flag', () => {
     ['truncated JSON, without quoting it', '[{"password":"hunter2"', /is not JSON \(line 1, column 23\)$/],
     ['a word that is not JSON', '[\n  {"password":hunter2}\n]', /is not JSON \(line 2, column 15\)$/],
     ['a trailing comma', '[{"password": "hunter2",\n}]', /is not JSON \(line 2, column 1\)$/],
-    ['a line break in a string', '[{"password": "hunter2\n"}]', /is not JSON \(line 1, column 23\)$/],
+    ['a line break in a string', '[{"password": "hunter2\n"}]', /is not JSON \(line 1, column 15\)$/],
     ['text after the end', '[]\n\nhunter2', /is not JSON \(line 3, column 1\)$/],
     ['no content', '', /is not JSON \(line 1, column 1\)$/],
     ['no array', {}, /must hold an array/],
