@@ -243,7 +243,7 @@ export function createCore(
     documentChanged: deps.documentChanged,
     onRemoved,
   })
-  const webhooks: WebhookDeps = {
+  const webhookDeps: WebhookDeps = {
     webhooks: store.webhooks,
     clock,
     random,
@@ -306,7 +306,7 @@ export function createCore(
     callIndex,
     accounts,
     admin,
-    webhooks,
+    webhookDeps,
     accept,
     dispatcher,
     holds,

@@ -183,7 +183,7 @@ export function createOperatorApi(
     overview: async () => readOverview(core()),
     unhealthy: async (options = {}) =>
       listUnhealthy(
-        core().webhooks,
+        core().webhookDeps,
         withLimit('operator.unhealthy', options, ['states', 'limit', 'afterId'], UNHEALTHY_STATES),
       ),
     search: async (query = {}) =>

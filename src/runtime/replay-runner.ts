@@ -83,7 +83,7 @@ type Deps = Pick<
   | 'maxAgeMsOf'
   | 'metrics'
   | 'endpoints'
-  | 'webhooks'
+  | 'webhookDeps'
 >
 
 /** Starts to work on replay jobs. Its timer does not keep the process alive. */

@@ -1,6 +1,6 @@
 /**
- * `hs.webhooks`: webhooks as the host manages them. Nothing here authorizes: the host is trusted, and the HTTP API checks
- * its callers before it calls these methods.
+ * `hs.webhooks`: webhooks as the host manages them. Nothing here authorizes: the host is trusted. The HTTP API checks its
+ * callers, then calls the same, or `webhooks/manage` below it to create, replace, patch and delete.
  */
 
 import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
@@ -314,9 +314,9 @@ export function previewOf(
   input: UncheckedWebhook,
   hook: string | undefined,
 ): RequestPreview {
-  const { accept, webhooks, userAgent } = core
+  const { accept, webhookDeps, userAgent } = core
   return previewRequest(
-    { ...accept, ...webhooks, sampleOf: sampleOf(core), userAgent },
+    { ...accept, ...webhookDeps, sampleOf: sampleOf(core), userAgent },
     accountId,
     input,
     hook,
@@ -329,7 +329,7 @@ export function previewOf(
  * @param core returns the running instance; throws while there is none
  */
 export function createWebhookApi(core: () => Core): WebhookApi {
-  const deps = () => core().webhooks
+  const deps = () => core().webhookDeps
 
   async function assertAccount(accountId: string): Promise<void> {
     if ((await core().auth.lineages.lineage(accountId)).length === 0) throw notFound(accountId, 'account')

@@ -64,7 +64,7 @@ const STEP_WEBHOOKS = 100
 /** Webhooks that are changed at the same time. */
 const AT_ONCE = 8
 
-type Deps = Pick<Core, 'store' | 'endpoints' | 'webhooks' | 'dispatcher' | 'clock' | 'log'>
+type Deps = Pick<Core, 'store' | 'endpoints' | 'webhookDeps' | 'dispatcher' | 'clock' | 'log'>
 
 /**
  * One step of a job: changes the next webhooks, and stores how far it is. A node that takes it over begins with the webhooks of
@@ -87,12 +87,16 @@ export async function stepWebhookJob(deps: Deps, job: WebhookJob): Promise<void>
   await storeStep(deps, job, changed, { afterId, isLast: nextId === undefined })
 }
 
-function apply({ webhooks, dispatcher, clock }: Deps, job: WebhookJob, webhook: Webhook): Promise<boolean> {
+function apply(
+  { webhookDeps, dispatcher, clock }: Deps,
+  job: WebhookJob,
+  webhook: Webhook,
+): Promise<boolean> {
   if (job.action === 'resume')
-    return endPauseIf(webhooks, webhook, ({ health }) => (health?.pause?.sinceMs ?? 0) <= job.createdMs)
+    return endPauseIf(webhookDeps, webhook, ({ health }) => (health?.pause?.sinceMs ?? 0) <= job.createdMs)
   // The time of a webhook is that of the wall clock.
   const requestedMs = job.createdMs - (dispatcher.now() - clock.now())
-  return reenableWebhook(webhooks, webhook, ({ disabledMs = 0 }) => disabledMs <= requestedMs)
+  return reenableWebhook(webhookDeps, webhook, ({ disabledMs = 0 }) => disabledMs <= requestedMs)
 }
 
 /** How often a step is stored while an operator changes the job. */

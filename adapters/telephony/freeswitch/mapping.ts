@@ -57,7 +57,7 @@ import {
 } from './leg.js'
 import { createLegAccounts } from './leg-accounts.js'
 import { restoreLeg, saveLeg } from './saved-leg.js'
-import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles, PUBLISHED } from './subscriptions.js'
+import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles, REFRESHES_LEG } from './subscriptions.js'
 
 /** How events are mapped. @internal */
 export interface MappingOptions {
@@ -379,7 +379,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     const leg = findOrOpenLeg(event, uuid, role, yielded, isFound)
     if (leg) {
       const withAccount = accounts.resolve(leg, uuid, event, problems)
-      if (role.isPublished) refresh(leg, event, role, events, isFound)
+      if (role.refreshesLeg) refresh(leg, event, role, events, isFound)
       if (isFound) leg.hold.found = readHold(event)
       const canTransfer = name === 'CHANNEL_UNBRIDGE' || role.isLegEnd
       const transferred = canTransfer && hooks.size > 0 ? mapTransfer(leg, event, events) : NO_EVENTS
@@ -404,7 +404,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       }
       return mapLegEvent(event, role, false)
     },
-    mapFound: (channelData) => mapLegEvent(channelData, PUBLISHED, true),
+    mapFound: (channelData) => mapLegEvent(channelData, REFRESHES_LEG, true),
     readBridge(channelData) {
       const leg = registry.get(channelData.header('Unique-ID') ?? '')
       return leg && bridges.read(leg, channelData)

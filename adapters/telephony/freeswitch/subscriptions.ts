@@ -37,19 +37,19 @@ export function subscribedEvents(
 
 /** How the mapping uses an event. */
 export interface EventRole {
-  /** The event describes its whole leg, so it may open a leg that is not known yet. */
+  /** The event describes its whole leg, so it may open a leg that is not known yet: that publishes `channel_create`. */
   readonly canOpenLeg: boolean
   /** The event updates the leg before its events are published: variables, addresses and a missed answer. */
-  readonly isPublished: boolean
+  readonly refreshesLeg: boolean
   /** The event ends its leg. */
   readonly isLegEnd: boolean
 }
 
-const ACCOUNT_ONLY: EventRole = { canOpenLeg: false, isPublished: false, isLegEnd: false }
-const PROGRESS: EventRole = { canOpenLeg: true, isPublished: false, isLegEnd: false }
-/** The role of events that show a whole leg and are published. */
-export const PUBLISHED: EventRole = { canOpenLeg: true, isPublished: true, isLegEnd: false }
-const END: EventRole = { canOpenLeg: true, isPublished: true, isLegEnd: true }
+const ACCOUNT_ONLY: EventRole = { canOpenLeg: false, refreshesLeg: false, isLegEnd: false }
+const OPENS_LEG: EventRole = { canOpenLeg: true, refreshesLeg: false, isLegEnd: false }
+/** The role of events that show a whole leg and change it. */
+export const REFRESHES_LEG: EventRole = { canOpenLeg: true, refreshesLeg: true, isLegEnd: false }
+const END: EventRole = { canOpenLeg: true, refreshesLeg: true, isLegEnd: true }
 
 /** The roles by event name; events without a role are ignored. */
 export function eventRoles(
@@ -59,15 +59,15 @@ export function eventRoles(
   return new Map([
     ...extraEvents.map((name) => [name, ACCOUNT_ONLY] as const),
     ...REPORT_EVENTS.map((name) => [name, ACCOUNT_ONLY] as const),
-    ['CHANNEL_CREATE', PROGRESS],
-    ['CHANNEL_PROGRESS', PROGRESS],
-    ['CHANNEL_PROGRESS_MEDIA', PROGRESS],
-    ['CHANNEL_ANSWER', PUBLISHED],
-    ['CHANNEL_BRIDGE', PUBLISHED],
+    ['CHANNEL_CREATE', OPENS_LEG],
+    ['CHANNEL_PROGRESS', OPENS_LEG],
+    ['CHANNEL_PROGRESS_MEDIA', OPENS_LEG],
+    ['CHANNEL_ANSWER', REFRESHES_LEG],
+    ['CHANNEL_BRIDGE', REFRESHES_LEG],
     ['CHANNEL_UNBRIDGE', ACCOUNT_ONLY],
-    ['CHANNEL_HOLD', PUBLISHED],
-    ['CHANNEL_UNHOLD', PUBLISHED],
-    [CHANNEL_DATA, PUBLISHED],
+    ['CHANNEL_HOLD', REFRESHES_LEG],
+    ['CHANNEL_UNHOLD', REFRESHES_LEG],
+    [CHANNEL_DATA, REFRESHES_LEG],
     ['CHANNEL_UUID', ACCOUNT_ONLY],
     [endEvent, END],
   ])

@@ -116,13 +116,13 @@ export const webhookIds = (context: OperationContext): readonly [string, string]
 
 /** The dependencies of webhooks, and a function that tells what was changed with them last. */
 export function auditedWebhooks({ deps }: Pick<OperationContext, 'deps'>) {
-  const { webhooks } = deps.core()
+  const { webhookDeps } = deps.core()
   let change: Parameters<typeof changesOf> = [undefined, undefined]
-  const onChanged: typeof webhooks.onChanged = (before, after) => {
-    webhooks.onChanged?.(before, after)
+  const onChanged: typeof webhookDeps.onChanged = (before, after) => {
+    webhookDeps.onChanged?.(before, after)
     change = [before, after]
   }
-  return { webhooks: { ...webhooks, onChanged }, audit: () => changesOf(...change) }
+  return { webhookDeps: { ...webhookDeps, onChanged }, audit: () => changesOf(...change) }
 }
 
 /** Counts a test, replay or resumption of a webhook. Throws `TooManyReplays`. */

@@ -71,7 +71,7 @@ export const listWebhooks: Operation = async (context) => {
   // Filters compare what the caller sees: a header could be guessed with them.
   const shown = isMasked(context) ? maskHeaders<WebhookView> : (webhook: WebhookView) => webhook
   const source = sortedRows<WebhookView>(request, {
-    read: (page) => pageWebhooks(core().webhooks, accountId, page),
+    read: (page) => pageWebhooks(core().webhookDeps, accountId, page),
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
     toFilterJson: (webhook) => webhookJson(shown(webhook)),
@@ -86,8 +86,8 @@ export const listWebhooks: Operation = async (context) => {
 export const createWebhook: Operation = async (context) => {
   const accountId = accountIdOf(context)
   const input = parseWebhookFields(context.data)
-  const { webhooks, audit } = auditedWebhooks(context)
-  const webhook = await create(webhooks, accountId, input)
+  const { webhookDeps, audit } = auditedWebhooks(context)
+  const webhook = await create(webhookDeps, accountId, input)
   const location = `${context.base}/accounts/${accountId}/webhooks/${webhook.id}`
   return {
     ...changeResult(webhook, context, input),
@@ -124,8 +124,8 @@ async function change(context: OperationContext, apply: typeof replace): Promise
   const ids = webhookIds(context)
   const input = parseWebhookFields(context.data)
   const options = await changeOptions(context)
-  const { webhooks, audit } = auditedWebhooks(context)
-  return { ...changeResult(await apply(webhooks, ...ids, input, options), context, input), audit }
+  const { webhookDeps, audit } = auditedWebhooks(context)
+  return { ...changeResult(await apply(webhookDeps, ...ids, input, options), context, input), audit }
 }
 
 export const replaceWebhook: Operation = (context) => change(context, replace)
@@ -133,6 +133,6 @@ export const patchWebhook: Operation = (context) => change(context, patch)
 
 export const deleteWebhook: Operation = async (context) => {
   const ids = webhookIds(context)
-  const webhook = await remove(context.deps.core().webhooks, ...ids, await changeOptions(context))
+  const webhook = await remove(context.deps.core().webhookDeps, ...ids, await changeOptions(context))
   return { ...webhookResult({ ...webhook, deleted: true }), audit: () => changesOf(webhook, undefined) }
 }
