@@ -2,6 +2,7 @@
 import { errorCode, HookswitchError } from 'hookswitch/store'
 
 /** Primary result codes of SQLite (https://www.sqlite.org/rescode.html). */
+export const ANY_ERROR = 1
 const BUSY = 5
 const LOCKED = 6
 const NOMEM = 7
@@ -36,6 +37,8 @@ const REFUSED_DATA: Readonly<Record<number, string>> = {
   [MISMATCH]: 'cannot store this value: it has the wrong type',
 }
 
+const DAMAGE = /no such (table|column)|malformed|unsupported file format/
+
 /** The extended result code of an error that a driver threw. */
 function extendedCode(thrown: unknown): number | undefined {
   const code = (thrown as { errcode?: unknown } | null | undefined)?.errcode
@@ -62,8 +65,9 @@ export function isCorruption(thrown: unknown): boolean {
   if (code === CORRUPT || code === NOTADB) return true
   // A column that should hold JSON does not.
   if (thrown instanceof SyntaxError) return true
-  // A table or column that a statement names is missing.
-  return code === 1 && /no such (table|column)|malformed/.test(messageOf(thrown))
+  // A statement names what the damaged schema lacks, or evaluates damaged JSON: SQLite has one code for it, and
+  // `@photostructure/sqlite` passes none on from `all`.
+  return (code ?? ANY_ERROR) === ANY_ERROR && DAMAGE.test(messageOf(thrown))
 }
 
 /**

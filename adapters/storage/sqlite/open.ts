@@ -2,8 +2,8 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { type DatabasePath, resolveDatabasePath } from './database-path.js'
 import { type DriverName, loadDriver, type SqliteDriver, type SqliteHandle } from './driver.js'
-import { createEngine } from './engine.js'
-import { toStoreError } from './errors.js'
+import { createEngine, type Engine } from './engine.js'
+import { ANY_ERROR, corruptError, messageOf, resultCode, toStoreError } from './errors.js'
 import { createGroupCommit, type RunGroup } from './group-commit.js'
 import { assertHookswitchFile, assertUndamaged } from './integrity-check.js'
 import { assertLogUndamaged } from './log-check.js'
@@ -62,11 +62,12 @@ export function openDatabase(
   const { path } = location
   const use = ({ db, lock, close }: OwnerConnection): SqliteDatabase => {
     assertNotMigrated(db, location)
+    // Before anything is written: its statements find damage in the schema.
+    const engine = createEngineOf(db, path)
+    const run = createGroupCommit({ db, engine, path, busyTimeoutMs, assertOwner: lock.assertHeld })
     recordName(db, path)
     // What a crash left at the end of the log would look like damage after the next crash.
     checkpointWal(db)
-    const engine = createEngine(db)
-    const run = createGroupCommit({ db, engine, path, busyTimeoutMs, assertOwner: lock.assertHeld })
     lock.markInitialized()
     return {
       run,
@@ -79,6 +80,15 @@ export function openDatabase(
     }
   }
   return openConnection(location, loadDriver(request.driver), use, { warn })
+}
+
+/** @throws HookswitchError `StoreCorrupt` where a statement does not fit the schema */
+function createEngineOf(db: SqliteHandle, path: string): Engine {
+  try {
+    return createEngine(db)
+  } catch (thrown) {
+    throw resultCode(thrown) === ANY_ERROR ? corruptError(path, messageOf(thrown), { cause: thrown }) : thrown
+  }
 }
 
 /** The connection of the one process that uses the file. */

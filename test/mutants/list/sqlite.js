@@ -3,6 +3,20 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'damage in the schema counts as a store that is away',
+    file: 'adapters/storage/sqlite/open.ts',
+    find: 'resultCode(thrown) === ANY_ERROR ?',
+    replace: 'resultCode(thrown) === undefined ?',
+    tests: ['test/adapters/storage/sqlite-damage.test.ts'],
+  },
+  {
+    what: 'the name of a file is recorded before its schema is read',
+    file: 'adapters/storage/sqlite/open.ts',
+    find: '    assertNotMigrated(db, location)\n',
+    replace: '    assertNotMigrated(db, location)\n    recordName(db, path)\n    checkpointWal(db)\n',
+    tests: ['test/adapters/storage/sqlite-damage.test.ts'],
+  },
+  {
     what: 'a process ends while its store closes, once all requests are answered',
     file: 'adapters/storage/sqlite/worker-client.ts',
     find: 'pending.size === 0 && !isClosing',
