@@ -39,10 +39,14 @@ const REFUSED_DATA: Readonly<Record<number, string>> = {
 
 const DAMAGE = /no such (table|column)|malformed|unsupported file format/
 
-/** The extended result code of an error that a driver threw. */
+/**
+ * The extended result code of an error that a driver threw: the general one where it passes none on, as
+ * `@photostructure/sqlite` does from `all`.
+ */
 function extendedCode(thrown: unknown): number | undefined {
-  const code = (thrown as { errcode?: unknown } | null | undefined)?.errcode
-  return typeof code === 'number' ? code : undefined
+  const { errcode, code } = (thrown ?? {}) as { errcode?: unknown; code?: unknown }
+  if (typeof errcode === 'number') return errcode
+  return code === 'ERR_SQLITE_ERROR' ? ANY_ERROR : undefined
 }
 
 /** The primary result code; `undefined` for any other error. */
@@ -65,9 +69,8 @@ export function isCorruption(thrown: unknown): boolean {
   if (code === CORRUPT || code === NOTADB) return true
   // A column that should hold JSON does not.
   if (thrown instanceof SyntaxError) return true
-  // A statement names what the damaged schema lacks, or evaluates damaged JSON: SQLite has one code for it, and
-  // `@photostructure/sqlite` passes none on from `all`.
-  return (code ?? ANY_ERROR) === ANY_ERROR && DAMAGE.test(messageOf(thrown))
+  // A statement names what the damaged schema lacks, or evaluates damaged JSON.
+  return code === ANY_ERROR && DAMAGE.test(messageOf(thrown))
 }
 
 /**
