@@ -3,18 +3,17 @@ import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { transform } from 'esbuild'
 import { defineConfig, type Options } from 'tsup'
-import ts from 'typescript'
 import { buildPage } from './adapters/portal/app/vite.config.js'
 
 /** Without white space; most names stay in ES modules, so that stack traces can be read. */
 const SHARED: Options = { target: 'node20', platform: 'node', minifyWhitespace: true, minifySyntax: true }
 
 /**
- * What stack traces seldom lead to: the command line, KAZOO's protocol over WebSockets, the test harness, what turns values
- * into documents of the API and back, SQL, and generated code.
+ * What stack traces seldom lead to: the command line and its JSON parser, KAZOO's protocol over WebSockets, the test
+ * harness, what turns values into documents of the API and back, SQL, and generated code.
  */
 const WITHOUT_NAMES =
-  /(src\/(simulator|testkit|wire)|adapters\/(blackhole|cli|storage\/postgres\/sql))\/.*\.ts$|\.generated\.js$/
+  /(src\/(simulator|testkit|wire)|adapters\/(blackhole|cli|storage\/postgres\/sql))\/.*\.ts$|jsonc-parser\/lib\/esm\/.*\.js$|\.generated\.js$/
 
 /** The JSON Schema of configuration files, published as `hookswitch/config.schema.json`. */
 const CONFIG_SCHEMA = 'adapters/cli/config.schema.json'
@@ -24,14 +23,20 @@ type Plugin = NonNullable<Options['plugins']>[number]
 /** Where the declarations of every module are written; the bundler of declarations reads them. */
 const DECLARATIONS = '.dist-declarations'
 
-/** Writes the declarations of these modules and of all that they import, unchecked: `npm run typecheck` checks them. */
-function writeDeclarations(modules: readonly string[]): void {
+/**
+ * Writes the declarations of these modules and of all that they import, without a check of types: that is
+ * `npm run typecheck`.
+ */
+async function writeDeclarations(modules: readonly string[]): Promise<void> {
+  const { default: ts } = await import('typescript')
   rmSync(DECLARATIONS, { recursive: true, force: true })
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, '.')
   const compilerOptions = { ...options, allowJs: false, noEmit: false, declaration: true, noCheck: true }
   const output = { emitDeclarationOnly: true, rootDir: '.', outDir: DECLARATIONS }
-  ts.createProgram([...modules], { ...compilerOptions, ...output }).emit()
+  const { diagnostics } = ts.createProgram([...modules], { ...compilerOptions, ...output }).emit()
+  if (diagnostics.length > 0)
+    throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost(options)))
 }
 
 /** Bundles declarations that are written already: to make them of the sources takes the bundler two minutes. */
@@ -133,6 +138,10 @@ const PACKAGE: Options = {
   splitting: true,
   treeshake: false,
   external: [/^hookswitch(\/|$)/],
+  esbuildOptions(options) {
+    // jsonc-parser is bundled: bundlers of hosts do not follow its CommonJS.
+    options.mainFields = ['module', 'main']
+  },
   esbuildPlugins: [shortNames],
   plugins: [
     commonJsTypes(),
@@ -202,6 +211,7 @@ const THREAD: Options = {
 /** The client: one file without imports, which a browser can load as it is. */
 const CLIENT: Options = {
   ...SHARED,
+  minifyIdentifiers: true,
   entry: CLIENT_MODULES,
   format: ['esm'],
   target: 'es2022',
@@ -216,8 +226,8 @@ const CLIENT: Options = {
 const CLIENT_COMMONJS: Options = { ...CLIENT, format: ['cjs'], dts: false, plugins: [] }
 
 /** The programs of this repository load no CommonJS: `npm run build:run` passes `--env.FORMAT esm`. */
-export default defineConfig(({ env, dts }) => {
-  if (dts !== false) writeDeclarations(Object.values(SUBPATHS))
+export default defineConfig(async ({ env, dts }) => {
+  if (dts !== false) await writeDeclarations(Object.values(SUBPATHS))
   return env?.FORMAT === 'esm'
     ? [PACKAGE, THREAD, CLIENT]
     : [PACKAGE, COMMONJS, THREAD, CLIENT, CLIENT_COMMONJS]

@@ -1,5 +1,5 @@
 /** Parses JSON (RFC 8259) and finds where each key and value begins. Quotes nothing of the text in its errors. */
-import jsonc, { type JSONVisitor, type ParseErrorCode } from 'jsonc-parser'
+import { type JSONVisitor, visit } from 'jsonc-parser'
 
 /** A place in a text, counted from 1; columns are UTF-16 units. */
 export interface Place {
@@ -40,54 +40,68 @@ export function parseJson(text: string): ParsedText {
 
 /** Finds a value, or its key. @throws as `parseJson` */
 function findPlace(text: string, path: Path, isKey = false): Place {
-  let found: Place = { line: 1, column: 1 }
+  let found = 0
   /** The keys so far of each object or array around a place. */
   const levels: Set<string>[] = []
-  const placeAt = (line: number, character: number): Place => ({ line: line + 1, column: character + 1 })
+  const isPathOfKey = isKey && typeof path.at(-1) === 'string'
   const isOnPath = (at: Path) => at.length <= path.length && at.every((step, depth) => step === path[depth])
-  const onValue = (line: number, character: number, at: () => Path) => {
-    const isFound = levels.length <= path.length && isOnPath(at())
-    // The key of this value was found.
-    if (isFound && !(isKey && levels.length === path.length && typeof path.at(-1) === 'string'))
-      found = placeAt(line, character)
+  const problemAt = (offset: number, problem: string) => new FormatError(problem, placeAt(text, offset))
+  const onValue = (offset: number, at: () => Path) => {
+    if (levels.length > path.length || !isOnPath(at())) return
+    if (isPathOfKey && levels.length === path.length) return
+    found = offset
   }
-  const onBegin: NonNullable<JSONVisitor['onObjectBegin']> = (_offset, _length, line, character, at) => {
-    onValue(line, character, at)
-    if (levels.push(new Set()) > MAX_DEPTH + 1)
-      throw new FormatError(`more than ${MAX_DEPTH} levels`, placeAt(line, character))
+  const onBegin: NonNullable<JSONVisitor['onObjectBegin']> = (offset, _length, _line, _character, at) => {
+    onValue(offset, at)
+    if (levels.push(new Set()) > MAX_DEPTH) throw problemAt(offset, `more than ${MAX_DEPTH} levels`)
   }
   const onEnd = () => {
     levels.pop()
   }
-  jsonc.visit(
+  visit(
     text,
     {
       onObjectBegin: onBegin,
       onObjectEnd: onEnd,
       onArrayBegin: onBegin,
       onArrayEnd: onEnd,
-      onObjectProperty(key, _offset, _length, line, character, at) {
+      onObjectProperty(key, offset, _length, _line, _character, at) {
         const keys = levels.at(-1)!
-        if (keys.has(key)) throw new FormatError('a key occurs twice', placeAt(line, character))
+        if (keys.has(key)) throw problemAt(offset, 'a key occurs twice')
         keys.add(key)
-        if (isKey && levels.length === path.length && isOnPath([...at(), key]))
-          found = placeAt(line, character)
+        if (isPathOfKey && levels.length === path.length && isOnPath([...at(), key])) found = offset
       },
-      onLiteralValue: (_value, _offset, _length, line, character, at) => onValue(line, character, at),
-      onError(code, _offset, _length, line, character) {
-        throw new FormatError(problemOf(code), placeAt(line, character))
+      onLiteralValue: (_value, offset, _length, _line, _character, at) => onValue(offset, at),
+      onError(code, offset) {
+        throw problemAt(offset, PROBLEMS[code - 1]!)
       },
     },
     { disallowComments: true },
   )
-  return found
+  return placeAt(text, found)
 }
 
-/** `property name expected` */
-function problemOf(code: ParseErrorCode): string {
-  const words = jsonc
-    .printParseErrorCode(code)
-    .replaceAll(/\B[A-Z]/g, ' $&')
-    .toLowerCase()
-  return words === 'invalid symbol' ? 'unknown word (names and strings need double quotes)' : words
+/** What is wrong, by the parser's `ParseErrorCode`, which begins with 1. */
+const PROBLEMS = [
+  'an unknown word or sign (names and strings need double quotes)',
+  'a number ends too early',
+  'a name in double quotes is expected',
+  'a value is expected',
+  'a colon is expected',
+  'a comma is expected',
+  '} is expected',
+  '] is expected',
+  'something follows the value',
+  'JSON has no comments',
+  'JSON has no comments',
+  'a string does not end on its line',
+  'a number ends too early',
+  '\\u needs four hexadecimal digits',
+  'an unknown character follows a backslash',
+  'a string has a control character',
+]
+
+function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset).split('\n')
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }

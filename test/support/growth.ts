@@ -10,13 +10,14 @@ const LARGEST = 64 * KIB
 export const LARGEST_OF_STREAM = 256 * KIB
 /** For an operation that reads no more than 10,000 characters. */
 export const LARGEST_OF_SHORT = 8 * KIB
-/** Parts of the largest input, one after the other, are what it is compared with. */
+/** The largest input is compared with so many runs of an input of that part of its size. */
 const PARTS = 16
 /**
- * What the largest input may take, in times of its parts. In proportion it takes 1, and up to 3 where what an input takes no
- * longer fits into a cache or needs new pages of memory, as the stack of `JSON.parse` for `[[[[…`; quadratic takes 16.
+ * What the largest input may take, in times of the others. In proportion it takes 1, and up to 3 where what an input takes no
+ * longer fits into a cache or needs new pages of memory, as the stack of `JSON.parse` for `[[[[…`; with the power of 1.5 it
+ * takes 4, quadratic 16.
  */
-const MAX_GROWTH = 4
+const MAX_GROWTH = 3.5
 /** A largest input that takes no longer needs no comparison. */
 const FAST_MS = 3
 /** The first runs take long because the code is not compiled yet. */
@@ -27,8 +28,8 @@ const MAX_MS = 10_000
 
 /**
  * Expects that an operation takes time in proportion to the size of its input: the largest input is compared with as many
- * characters in parts, for which the same collections of garbage are due. Other work of this process only ever adds to a
- * time, so the shortest of all runs counts, and further runs can only lower it.
+ * characters in smaller inputs, for which the same collections of garbage are due. Other work of this process only ever
+ * adds to a time, so the shortest of all runs counts, and further runs can only lower it.
  *
  * @param prepare returns the operation on an input of about so many characters
  */

@@ -1,7 +1,7 @@
 /** Creates the tables, and brings those of an earlier version up to date. */
 import type { DatabasePath } from './database-path.js'
 import type { SqliteHandle } from './driver.js'
-import { invalidOptionError } from './errors.js'
+import { corruptError, invalidOptionError } from './errors.js'
 import { inTransaction } from './query.js'
 import { SCHEMA_1 } from './schema.js'
 
@@ -20,10 +20,10 @@ export const APPLICATION_ID = 0x486b5377
  *
  * @param db in no transaction
  * @throws HookswitchError `InvalidOption` (field: the option that named the file) for tables of a newer version, and of one before
- *   version 1; nothing has been written then
+ *   version 1; `StoreCorrupt`. Nothing has been written then
  */
 export function migrateSchema(db: SqliteHandle, location: DatabasePath, steps = STEPS): void {
-  const version = versionOf(db)
+  const version = versionOf(db, location.path)
   if (version === steps.length) return
   if (version !== undefined && (version > steps.length || version < 1)) {
     const count = steps.length
@@ -40,23 +40,28 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath, steps = 
   })
 }
 
-/** The version of our tables; `undefined`: they do not exist. */
-function versionOf(db: SqliteHandle): number | undefined {
+/** What `hookswitch_meta` has from the beginning: schema version, owner's term, reserved positions, whether rows were erased. */
+const META = ['schema', 'term', 'position', 'erased']
+
+/** The version of our tables; `undefined`: they do not exist. @throws HookswitchError `StoreCorrupt` */
+function versionOf(db: SqliteHandle, path: string): number | undefined {
   const exists = db.prepare("select 1 from sqlite_schema where name = 'hookswitch_meta'").get() !== undefined
   if (!exists) return undefined
-  const row = db.prepare("select value from hookswitch_meta where name = 'schema'").get()
-  return (row as { readonly value: number }).value
+  const select = db.prepare('select value from hookswitch_meta where name = ?')
+  const [version] = META.map((name) => {
+    const value = (select.get(name) as { readonly value: unknown } | undefined)?.value
+    if (!Number.isInteger(value)) throw corruptError(path, `hookswitch_meta has no number ${name}`)
+    return value as number
+  })
+  return version
 }
 
-/**
- * Creates `hookswitch_meta`: schema version, owner's term, reserved positions, whether rows were erased. Store time is
- * added when a node first uses it.
- */
+/** Creates `hookswitch_meta`. Store time is added when a node first uses it. */
 function createMeta(db: SqliteHandle): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema').get() === undefined
   if (isEmpty) db.exec(`pragma application_id = ${APPLICATION_ID}`)
   db.exec('create table hookswitch_meta (name text primary key, value integer not null) without rowid')
-  for (const name of ['schema', 'term', 'position', 'erased']) {
+  for (const name of META) {
     db.prepare('insert into hookswitch_meta (name, value) values (?, 0)').run(name)
   }
 }

@@ -48,7 +48,7 @@ export interface SqliteDatabase {
 
 /**
  * Opens the database and locks it for this process. If it throws (`InvalidOption` naming the option,
- * `StoreUnavailable`, `StoreCorrupt`), nothing on the disk has changed.
+ * `StoreUnavailable`, `StoreCorrupt`), no row has changed.
  *
  * @param warn logs a problem that the host should fix
  * @param busyTimeoutMs how long a call may block this thread while another connection writes
@@ -62,12 +62,12 @@ export function openDatabase(
   const { path } = location
   const use = ({ db, lock, close }: OwnerConnection): SqliteDatabase => {
     assertNotMigrated(db, location)
-    // Before anything is written: its statements find damage in the schema.
-    const engine = createEngineOf(db, path)
-    const run = createGroupCommit({ db, engine, path, busyTimeoutMs, assertOwner: lock.assertHeld })
+    // Before a row is written: its statements find damage in the schema.
+    const engine = createEngineOf(db, location)
     recordName(db, path)
     // What a crash left at the end of the log would look like damage after the next crash.
     checkpointWal(db)
+    const run = createGroupCommit({ db, engine, path, busyTimeoutMs, assertOwner: lock.assertHeld })
     lock.markInitialized()
     return {
       run,
@@ -82,12 +82,14 @@ export function openDatabase(
   return openConnection(location, loadDriver(request.driver), use, { warn })
 }
 
-/** @throws HookswitchError `StoreCorrupt` where a statement does not fit the schema */
-function createEngineOf(db: SqliteHandle, path: string): Engine {
+/** @throws HookswitchError `StoreCorrupt` where a statement does not fit the schema of our own file */
+function createEngineOf(db: SqliteHandle, { path, field }: DatabasePath): Engine {
   try {
     return createEngine(db)
   } catch (thrown) {
-    throw resultCode(thrown) === ANY_ERROR ? corruptError(path, messageOf(thrown), { cause: thrown }) : thrown
+    // In a host's file it may be a trigger of the host.
+    if (field === 'database' || resultCode(thrown) !== ANY_ERROR) throw thrown
+    throw corruptError(path, messageOf(thrown), { cause: thrown })
   }
 }
 

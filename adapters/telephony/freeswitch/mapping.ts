@@ -57,7 +57,13 @@ import {
 } from './leg.js'
 import { createLegAccounts } from './leg-accounts.js'
 import { restoreLeg, saveLeg } from './saved-leg.js'
-import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles, REFRESHES_LEG } from './subscriptions.js'
+import {
+  CHANNEL_DATA,
+  type EndEvent,
+  type EventRole,
+  eventRoles,
+  OPENS_AND_REFRESHES,
+} from './subscriptions.js'
 
 /** How events are mapped. @internal */
 export interface MappingOptions {
@@ -267,7 +273,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     return leg
   }
 
-  /** Applies what every published event shows of its leg: variables, addresses, and an answer that was missed. */
+  /** Applies what an event that refreshes its leg shows: variables, addresses, and an answer that was missed. */
   const refresh = (
     leg: Leg,
     event: EslEvent,
@@ -404,7 +410,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       }
       return mapLegEvent(event, role, false)
     },
-    mapFound: (channelData) => mapLegEvent(channelData, REFRESHES_LEG, true),
+    mapFound: (channelData) => mapLegEvent(channelData, OPENS_AND_REFRESHES, true),
     readBridge(channelData) {
       const leg = registry.get(channelData.header('Unique-ID') ?? '')
       return leg && bridges.read(leg, channelData)

@@ -46,10 +46,10 @@ export interface EventRole {
 }
 
 const ACCOUNT_ONLY: EventRole = { canOpenLeg: false, refreshesLeg: false, isLegEnd: false }
-const OPENS_LEG: EventRole = { canOpenLeg: true, refreshesLeg: false, isLegEnd: false }
+const OPENS: EventRole = { canOpenLeg: true, refreshesLeg: false, isLegEnd: false }
 /** The role of events that show a whole leg and change it. */
-export const REFRESHES_LEG: EventRole = { canOpenLeg: true, refreshesLeg: true, isLegEnd: false }
-const END: EventRole = { canOpenLeg: true, refreshesLeg: true, isLegEnd: true }
+export const OPENS_AND_REFRESHES: EventRole = { canOpenLeg: true, refreshesLeg: true, isLegEnd: false }
+const OPENS_AND_ENDS: EventRole = { canOpenLeg: true, refreshesLeg: true, isLegEnd: true }
 
 /** The roles by event name; events without a role are ignored. */
 export function eventRoles(
@@ -59,16 +59,16 @@ export function eventRoles(
   return new Map([
     ...extraEvents.map((name) => [name, ACCOUNT_ONLY] as const),
     ...REPORT_EVENTS.map((name) => [name, ACCOUNT_ONLY] as const),
-    ['CHANNEL_CREATE', OPENS_LEG],
-    ['CHANNEL_PROGRESS', OPENS_LEG],
-    ['CHANNEL_PROGRESS_MEDIA', OPENS_LEG],
-    ['CHANNEL_ANSWER', REFRESHES_LEG],
-    ['CHANNEL_BRIDGE', REFRESHES_LEG],
+    ['CHANNEL_CREATE', OPENS],
+    ['CHANNEL_PROGRESS', OPENS],
+    ['CHANNEL_PROGRESS_MEDIA', OPENS],
+    ['CHANNEL_ANSWER', OPENS_AND_REFRESHES],
+    ['CHANNEL_BRIDGE', OPENS_AND_REFRESHES],
     ['CHANNEL_UNBRIDGE', ACCOUNT_ONLY],
-    ['CHANNEL_HOLD', REFRESHES_LEG],
-    ['CHANNEL_UNHOLD', REFRESHES_LEG],
-    [CHANNEL_DATA, REFRESHES_LEG],
+    ['CHANNEL_HOLD', OPENS_AND_REFRESHES],
+    ['CHANNEL_UNHOLD', OPENS_AND_REFRESHES],
+    [CHANNEL_DATA, OPENS_AND_REFRESHES],
     ['CHANNEL_UUID', ACCOUNT_ONLY],
-    [endEvent, END],
+    [endEvent, OPENS_AND_ENDS],
   ])
 }

@@ -60,6 +60,28 @@ describe('parseJson', () => {
     )
   })
 
+  it.each([
+    ['', 1, 1, 'a value is expected'],
+    ['{"a": 1,}', 1, 9, 'a name in double quotes is expected'],
+    ["{\r\n  'a': 1}", 2, 3, 'an unknown word or sign (names and strings need double quotes)'],
+    ['[True]', 1, 2, 'an unknown word or sign (names and strings need double quotes)'],
+    ['[1 2]', 1, 4, 'a comma is expected'],
+    ['[01]', 1, 3, 'a comma is expected'],
+    ['{"a" 1}', 1, 6, 'a colon is expected'],
+    ['{"a": 1', 1, 8, '} is expected'],
+    ['[1', 1, 3, '] is expected'],
+    ['[]\r]', 1, 4, 'something follows the value'],
+    ['[1, // one\n2]', 1, 5, 'JSON has no comments'],
+    ['["a\n"]', 1, 2, 'a string does not end on its line'],
+    ['[1.]', 1, 2, 'a number ends too early'],
+    ['["\\u12"]', 1, 2, '\\u needs four hexadecimal digits'],
+    ['["\\x"]', 1, 2, 'an unknown character follows a backslash'],
+    ['["\t"]', 1, 2, 'a string has a control character'],
+  ])('says what is wrong in %j', (text, line, column, problem) => {
+    const thrown = attempt(() => parseJson(text)) as FormatError
+    expect([thrown.place, thrown.problem]).toEqual([{ line, column }, problem])
+  })
+
   it('rejects a key that occurs twice, however it is written and wherever it is', () => {
     const twice = [
       '{"a":1,"a":2}',
@@ -73,8 +95,8 @@ describe('parseJson', () => {
 
   it('limits the depth', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
-    expect(() => parseJson(nested(102))).toThrow('more than 100 levels')
-    expect(parseJson(nested(101)).value).toEqual(JSON.parse(nested(101)))
+    expect(() => parseJson(nested(101))).toThrow('more than 100 levels')
+    expect(parseJson(nested(100)).value).toEqual(JSON.parse(nested(100)))
     expect(() => parseJson('['.repeat(10_000))).toThrow('more than 100 levels')
   })
 

@@ -82,8 +82,8 @@ const CONFIGURATIONS: readonly Misuse[] = [
   json('{"tls": true}', 'c.json:1:9: tls: must be an object'),
   json('{"config": "b.json"}', 'c.json:1:2: config: is unknown'),
   json('[]', 'c.json:1:1: must be an object of settings'),
-  json('', 'c.json:1:1: is not JSON: value expected'),
-  json('{"port": 1,}', 'c.json:1:12: is not JSON: property name expected'),
+  json('', 'c.json:1:1: is not JSON: a value is expected'),
+  json('{"port": 1,}', 'c.json:1:12: is not JSON: a name in double quotes is expected'),
   json('{"port": 1, "port": 2}', 'c.json:1:13: is not JSON: a key occurs twice'),
   json(
     '{"secret": "hunter2"}',
@@ -91,7 +91,7 @@ const CONFIGURATIONS: readonly Misuse[] = [
   ),
   json(
     '{"secret": hunter2}',
-    'c.json:1:12: is not JSON: unknown word (names and strings need double quotes)',
+    'c.json:1:12: is not JSON: an unknown word or sign (names and strings need double quotes)',
   ),
   json(
     '{"secret": "sixteen characters\\n"}',

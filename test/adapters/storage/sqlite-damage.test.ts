@@ -12,6 +12,8 @@ import fc from 'fast-check'
 import { sqliteStore } from 'hookswitch/sqlite'
 import { type ErrorCode, errorCode } from 'hookswitch/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
+import { openDatabase } from '../../../adapters/storage/sqlite/open.js'
 import {
   newAccount,
   newApiKey,
@@ -107,6 +109,13 @@ const replaceText = (text: string, other: string) => (path: string) => {
   writeFileSync(path, found.replaceAll(text, other), 'latin1')
 }
 
+const change = (sql: string) => (path: string) => {
+  const { DatabaseSync } = loadDriver()
+  const db = new DatabaseSync(path)
+  db.exec(sql)
+  db.close()
+}
+
 describe('a damaged database', () => {
   it('opens if nothing was damaged', async () => {
     expect(await openDamaged(() => {})).toBe(ACCOUNTS)
@@ -124,6 +133,9 @@ describe('a damaged database', () => {
     ['has a list of tables of zeros', (path) => writeFileSync(path, readFileSync(path).fill(0, 100, PAGE))],
     ['has a second page of zeros', (path) => writeFileSync(path, readFileSync(path).fill(0, PAGE, 2 * PAGE))],
     ['was overwritten with text', (path) => writeFileSync(path, 'hello '.repeat(1_000))],
+    ['lost the number of its owner', change("delete from hookswitch_meta where name = 'term'")],
+    ['has text for a position', change("update hookswitch_meta set value = 'x' where name = 'position'")],
+    ['lost its version', change("delete from hookswitch_meta where name = 'schema'")],
     ['has another name of a column in its schema', replaceText('body_hash', 'bodyxhash')],
     ['has another name of a function in its schema', replaceText('substr(', 'rubstr(')],
     ['lost its list of tables', (path) => writeFileSync(path, emptyDatabase(path))],
@@ -144,6 +156,16 @@ describe('a damaged database', () => {
       }),
       { numRuns: propertyRuns(250) },
     )
+  })
+
+  it("is not what a host's file is, whose trigger calls a function that this connection lacks", () => {
+    const path = join(mkdtempSync(join(folder, 'copy-')), 'x.db')
+    copyFileSync(intact, path)
+    change('create trigger host after insert on hookswitch_waiting begin select function_of_host(); end')(
+      path,
+    )
+    const open = () => openDatabase({ path, field: 'database' }, () => {})
+    expect(open).toThrow(expect.objectContaining({ code: 'StoreUnavailable' }))
   })
 
   it('can be removed to start with an empty one', async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import type { Engine } from '../../../adapters/storage/sqlite/engine.js'
 import { createGroupCommit } from '../../../adapters/storage/sqlite/group-commit.js'
+import { openDatabase } from '../../../adapters/storage/sqlite/open.js'
 import { configureConnection, enableWal } from '../../../adapters/storage/sqlite/pragmas.js'
 import type { RpcRequest, RpcResult } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { deserializeError, serializeError } from '../../../adapters/storage/sqlite/serialized-error.js'
@@ -72,6 +73,24 @@ const codes = (results: readonly (RpcResult | undefined)[]) =>
   results.map((result) =>
     result === undefined ? 'deferred' : 'error' in result ? result.error.code : 'done',
   )
+
+describe('a database that is open', () => {
+  it('waits as long as it should while another connection writes', () => {
+    const path = join(folder, 'x.db')
+    const database = openDatabase({ path, field: 'path' }, () => {}, 100)
+    const other = new DatabaseSync(path)
+    try {
+      other.exec('BEGIN IMMEDIATE')
+      const startMs = performance.now()
+      const results = database.run([{ port: 'accounts', method: 'remove', args: ['a'] }], false)
+      expect(codes(results)).toEqual(['StoreUnavailable'])
+      expect(performance.now() - startMs).toBeGreaterThan(90)
+    } finally {
+      other.close()
+      database.close()
+    }
+  })
+})
 
 describe('a group of requests', () => {
   it('is one atomic transaction', () => {

@@ -3,10 +3,17 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'a write does not wait for another connection',
+    file: 'adapters/storage/sqlite/group-commit.ts',
+    find: '  setBusyTimeout(db, busyTimeoutMs)\n  // A transaction that begins',
+    replace: '  // A transaction that begins',
+    tests: ['test/adapters/storage/sqlite-group-commit.test.ts'],
+  },
+  {
     what: 'damage in the schema counts as a store that is away',
     file: 'adapters/storage/sqlite/open.ts',
-    find: 'resultCode(thrown) === ANY_ERROR ?',
-    replace: 'resultCode(thrown) === undefined ?',
+    find: 'resultCode(thrown) !== ANY_ERROR) throw',
+    replace: 'thrown !== undefined) throw',
     tests: ['test/adapters/storage/sqlite-damage.test.ts'],
   },
   {
