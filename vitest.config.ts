@@ -74,12 +74,12 @@ const THOROUGH = [
 ].map((files) => `test/${files}.test.ts`)
 
 /**
- * The same, with a process each: measurements of time and memory, a weak hash, most runs of the page in a browser, of the
- * command line and of the examples, and what documents say.
+ * The same, with a process each: measurements of time and memory, a weak hash, runs of the page in a browser, of the
+ * program and of the examples, and what documents say.
  */
 const THOROUGH_ISOLATED = [
-  'adapters/cli/bin-*',
-  'adapters/portal/browser/!(owner-loop)',
+  'adapters/cli/bin*',
+  'adapters/portal/browser/*',
   'adapters/storage/sqlite-{built-exit,engine-collisions,vacuum}',
   'crash/process-life',
   'examples/{demo,docs,docs-receivers,examples,install-from-git,switches,testing}',

@@ -45,7 +45,11 @@ const WITHOUT_DRIVER = `
 `
 
 const run = (program: string, ...options: string[]) =>
-  execFileSync(process.execPath, [...options, '--eval', program], { cwd: ROOT, encoding: 'utf8' })
+  execFileSync(process.execPath, [...options, '--eval', program], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  })
 
 describe('the package', () => {
   it('is loaded by a `require` that takes no ES modules, as that of Jest with its defaults', () => {
