@@ -34,11 +34,8 @@ const SUBPROCESS = [
   'examples/*',
   'fsync/*',
   'golden/*',
-  'live/live-program',
   'mutants/*',
   'soak/*',
-  'adapters/cli/bin*',
-  'adapters/portal/browser/*',
   'adapters/storage/*conformance',
   'adapters/storage/sqlite-built-*',
 ].map((files) => `test/${files}.test.ts`)
@@ -91,7 +88,7 @@ const THOROUGH_ISOLATED = [
 
 /** Tests of the shared processes that take more than five seconds. */
 const LONG =
-  /\/test\/(simulator|stepper|guard|fuzz|policy)\/|\/postgres-(queue-)?(plans|notifications|retention|faults|session|history|open)\./
+  /\/test\/(simulator|stepper|guard|fuzz|policy)\/|\/postgres-(queue-)?(plans|retention|faults|session|open)\./
 
 /** Starts long files first, so that no long file runs alone at the end. */
 class LongFirst extends BaseSequencer {

@@ -33,6 +33,10 @@ export interface ClientErrorDetails {
 export class HookswitchClientError extends Error {
   /** Name of the class, as every error has it. */
   override readonly name = 'HookswitchClientError'
+  static {
+    // Node prints the name of the class, which is short in the package.
+    Object.defineProperty(HookswitchClientError, 'name', { value: 'HookswitchClientError' })
+  }
   /** `message` of the service's error response, such as `invalid_credentials` or `validation error`, or a `ClientErrorCode`. */
   readonly code: ClientErrorCode | (string & {})
   /** HTTP status of the response; `undefined` without a response. */

@@ -37,7 +37,8 @@ const REFUSED_DATA: Readonly<Record<number, string>> = {
   [MISMATCH]: 'cannot store this value: it has the wrong type',
 }
 
-const DAMAGE = /no such (table|column)|malformed|unsupported file format/
+/** A trigger of the host may name a table of the host. */
+const DAMAGE = /no such (table: (main\.)?hookswitch_|column)|malformed|unsupported file format/
 
 /**
  * The extended result code of an error that a driver threw: the general one where it passes none on, as
@@ -80,6 +81,8 @@ export function isCorruption(thrown: unknown): boolean {
  */
 export function toStoreError(thrown: unknown, path: string): HookswitchError {
   if (errorCode(thrown)) return thrown as HookswitchError
+  // The message of `JSON.parse` quotes the row.
+  if (thrown instanceof SyntaxError) return corruptError(path, 'a text that should be JSON')
   if (isCorruption(thrown)) return corruptError(path, messageOf(thrown), { cause: thrown })
   const refusal = REFUSED_DATA[resultCode(thrown) ?? 0]
   if (refusal) return new HookswitchError('InvalidInput', `${path} ${refusal}`, { cause: thrown })

@@ -24,7 +24,10 @@ export const APPLICATION_ID = 0x486b5377
  */
 export function migrateSchema(db: SqliteHandle, location: DatabasePath, steps = STEPS): void {
   const version = versionOf(db, location.path)
-  if (version === steps.length) return
+  if (version === steps.length) {
+    assertNumbers(db, location.path, META, META_OF_OWNER)
+    return
+  }
   if (version !== undefined && (version > steps.length || version < 1)) {
     const count = steps.length
     const sentence =
@@ -40,20 +43,36 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath, steps = 
   })
 }
 
-/** What `hookswitch_meta` has from the beginning: schema version, owner's term, reserved positions, whether rows were erased. */
-const META = ['schema', 'term', 'position', 'erased']
-
 /** The version of our tables; `undefined`: they do not exist. @throws HookswitchError `StoreCorrupt` */
 function versionOf(db: SqliteHandle, path: string): number | undefined {
   const exists = db.prepare("select 1 from sqlite_schema where name = 'hookswitch_meta'").get() !== undefined
   if (!exists) return undefined
-  const select = db.prepare('select value from hookswitch_meta where name = ?')
-  const [version] = META.map((name) => {
-    const value = (select.get(name) as { readonly value: unknown } | undefined)?.value
-    if (!Number.isInteger(value)) throw corruptError(path, `hookswitch_meta has no number ${name}`)
-    return value as number
-  })
-  return version
+  assertNumbers(db, path, ['schema'])
+  const row = db.prepare("select value from hookswitch_meta where name = 'schema'").get()
+  return (row as { readonly value: number }).value
+}
+
+/** What `hookswitch_meta` has from the beginning: schema version, owner's term, reserved positions, whether rows were erased. */
+const META = ['schema', 'term', 'position', 'erased']
+/** What it has once a node owns the file. */
+const META_OF_OWNER = ['store_time', 'store_time_offset', 'position_ahead']
+
+/** @throws HookswitchError `StoreCorrupt` if one is missing, or no number that JavaScript has */
+function assertNumbers(
+  db: SqliteHandle,
+  path: string,
+  names: readonly string[],
+  optional: readonly string[] = [],
+): void {
+  const select = db.prepare(
+    `select typeof(value) = 'integer' and value between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER} as valid
+      from hookswitch_meta where name = ?`,
+  )
+  for (const name of [...names, ...optional]) {
+    const row = select.get(name) as { readonly valid: 0 | 1 } | undefined
+    if (row ? row.valid === 0 : names.includes(name))
+      throw corruptError(path, `hookswitch_meta has no number ${name}`)
+  }
 }
 
 /** Creates `hookswitch_meta`. Store time is added when a node first uses it. */

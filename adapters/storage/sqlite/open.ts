@@ -48,7 +48,7 @@ export interface SqliteDatabase {
 
 /**
  * Opens the database and locks it for this process. If it throws (`InvalidOption` naming the option,
- * `StoreUnavailable`, `StoreCorrupt`), no row has changed.
+ * `StoreUnavailable`, `StoreCorrupt`), no row has changed, except those of an older version that was brought up to date.
  *
  * @param warn logs a problem that the host should fix
  * @param busyTimeoutMs how long a call may block this thread while another connection writes

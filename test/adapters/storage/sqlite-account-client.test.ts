@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { sqliteStore } from 'hookswitch/sqlite'
 import { describe, expect, it } from 'vitest'
@@ -78,7 +79,7 @@ describe('accounts of a SQLite file', () => {
     await store.close()
   })
 
-  it('whose document is damaged reject with StoreCorrupt, which names the file', async () => {
+  it('whose document is damaged reject with StoreCorrupt, which names the file and quotes nothing', async () => {
     const path = join(temporaryFolder(), 'x.db')
     const store = await openStore(sqliteStore({ path, inThread: true }))
     const account = newAccount()
@@ -86,13 +87,14 @@ describe('accounts of a SQLite file', () => {
     await store.close()
     const db = new DatabaseSync(path)
     // SQLite computes sort keys from it, and accepts it as JSON5.
-    for (const table of ['account', 'user']) db.exec(`update hookswitch_${table} set doc = '{id:1}'`)
+    for (const table of ['account', 'user']) db.exec(`update hookswitch_${table} set doc = '[''hunter2'']'`)
     db.close()
     const damaged = await openStore(sqliteStore({ path, inThread: true }))
     for (const read of [damaged.accounts.list(), damaged.accounts.users(account.id)]) {
       const error = await rejectionOf(read)
       expect(error).toMatchObject({ code: 'StoreCorrupt' })
-      expect((error as Error).message).toContain(path)
+      expect((error as Error).message).toContain(`${path} is damaged (a text that should be JSON)`)
+      expect(inspect(error)).not.toContain('hunter2')
     }
     await damaged.close()
   })

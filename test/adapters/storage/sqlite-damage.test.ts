@@ -135,6 +135,11 @@ describe('a damaged database', () => {
     ['was overwritten with text', (path) => writeFileSync(path, 'hello '.repeat(1_000))],
     ['lost the number of its owner', change("delete from hookswitch_meta where name = 'term'")],
     ['has text for a position', change("update hookswitch_meta set value = 'x' where name = 'position'")],
+    ['has text for its time', change("insert or replace into hookswitch_meta values ('store_time', 'x')")],
+    [
+      'has a position above all',
+      change(`update hookswitch_meta set value = ${2n ** 63n - 1n} where name = 'position'`),
+    ],
     ['lost its version', change("delete from hookswitch_meta where name = 'schema'")],
     ['has another name of a column in its schema', replaceText('body_hash', 'bodyxhash')],
     ['has another name of a function in its schema', replaceText('substr(', 'rubstr(')],
@@ -158,19 +163,20 @@ describe('a damaged database', () => {
     )
   })
 
-  it("is not what a host's file is, whose trigger calls a function that this connection lacks", () => {
-    const path = join(mkdtempSync(join(folder, 'copy-')), 'x.db')
-    copyFileSync(intact, path)
-    change('create trigger host after insert on hookswitch_waiting begin select function_of_host(); end')(
-      path,
-    )
-    const open = () => openDatabase({ path, field: 'database' }, () => {})
-    expect(open).toThrow(expect.objectContaining({ code: 'StoreUnavailable' }))
-  })
-
   it('can be removed to start with an empty one', async () => {
     expect(await openDamaged((path) => rmSync(path))).toBe(0)
   })
+})
+
+it.each([
+  ['a function that this connection lacks', 'select function_of_host()'],
+  ['a table that is gone', 'insert into gone values (1)'],
+])("a host's file with a trigger of the host that uses %s is unavailable, not damaged", (_, statement) => {
+  const path = join(mkdtempSync(join(folder, 'copy-')), 'x.db')
+  copyFileSync(intact, path)
+  change(`create trigger host after insert on hookswitch_waiting begin ${statement}; end`)(path)
+  const open = () => openDatabase({ path, field: 'database' }, () => {})
+  expect(open).toThrow(expect.objectContaining({ code: 'StoreUnavailable' }))
 })
 
 /** A valid, empty SQLite database with the same header. */

@@ -21,7 +21,7 @@ beforeEach(() => {
   db = new DatabaseSync(join(folder, 'db'))
   configureConnection(db)
   enableWal(db, 'db')
-  db.exec('CREATE TABLE note (name TEXT UNIQUE)')
+  db.exec('CREATE TABLE hookswitch_note (name TEXT UNIQUE)')
   otherConnection = new DatabaseSync(join(folder, 'db'))
 })
 afterEach(() => {
@@ -43,11 +43,11 @@ function setUp() {
     tokens: {
       issue({ hash }: TokenRow) {
         if (hash === 'refused') throw new HookswitchError('Conflict', 'refused')
-        db.prepare('INSERT INTO note VALUES (?)').run(hash)
+        db.prepare('INSERT INTO hookswitch_note VALUES (?)').run(hash)
         if (hash === 'broken') throw new TypeError('a bug in the engine')
         return undefined
       },
-      read: (hash: string) => db.prepare('SELECT name FROM note WHERE name = ?').get(hash),
+      read: (hash: string) => db.prepare('SELECT name FROM hookswitch_note WHERE name = ?').get(hash),
     },
     deliveries: { scrub: () => events.push(db.isTransaction ? 'scrub inside' : 'scrub outside') },
     committed: () => events.push('committed'),
@@ -66,16 +66,16 @@ function setUp() {
 }
 
 const names = () =>
-  (otherConnection.prepare('SELECT name FROM note ORDER BY rowid').all() as { name: string }[]).map(
-    (note) => note.name,
-  )
+  (
+    otherConnection.prepare('SELECT name FROM hookswitch_note ORDER BY rowid').all() as { name: string }[]
+  ).map((note) => note.name)
 const codes = (results: readonly (RpcResult | undefined)[]) =>
   results.map((result) =>
     result === undefined ? 'deferred' : 'error' in result ? result.error.code : 'done',
   )
 
 describe('a database that is open', () => {
-  it('waits as long as it should while another connection writes', () => {
+  it('waits at least that long while another connection writes', () => {
     const path = join(folder, 'x.db')
     const database = openDatabase({ path, field: 'path' }, () => {}, 100)
     const other = new DatabaseSync(path)
@@ -101,7 +101,7 @@ describe('a group of requests', () => {
       engine: {
         tokens: {
           issue: ({ hash }: TokenRow) => {
-            db.prepare('INSERT INTO note VALUES (?)').run(hash)
+            db.prepare('INSERT INTO hookswitch_note VALUES (?)').run(hash)
             seen.push(names())
           },
         },
@@ -179,7 +179,7 @@ describe('a group of requests', () => {
 
   it('answers reads and defers or rejects writes while another connection writes', () => {
     const { run } = setUp()
-    otherConnection.exec("BEGIN IMMEDIATE; INSERT INTO note VALUES ('theirs')")
+    otherConnection.exec("BEGIN IMMEDIATE; INSERT INTO hookswitch_note VALUES ('theirs')")
     expect(codes(run([write('a'), read, write('b')], true))).toEqual(['deferred', 'done', 'deferred'])
     const refused = run([write('a'), read], false)
     expect(codes(refused)).toEqual(['StoreUnavailable', 'done'])
@@ -199,7 +199,7 @@ describe('a group of requests', () => {
 
   it('reports a missing table as damage', () => {
     const { run } = setUp()
-    db.exec('DROP TABLE note')
+    db.exec('DROP TABLE hookswitch_note')
     expect(codes(run([read], false))).toEqual(['StoreCorrupt'])
   })
 })

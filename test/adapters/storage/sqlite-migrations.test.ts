@@ -41,6 +41,14 @@ it('adds tables with a prefix to a file of the host, and changes nothing else', 
   expect(all(names)).toEqual([{ name: 'host_calls' }])
 })
 
+it('names the version of a newer file, whatever that version keeps', () => {
+  const { db, location } = openFile('path')
+  migrateSchema(db, location)
+  db.exec("update hookswitch_meta set value = 99 where name = 'schema'")
+  db.exec("delete from hookswitch_meta where name = 'erased'")
+  expect(() => migrateSchema(db, location)).toThrow(/was written by a newer hookswitch \(schema 99/)
+})
+
 const STEP_2 = `alter table hookswitch_token add column label text;
   update hookswitch_token set label = 'of ' || account_id;`
 const INSERT = `insert into hookswitch_token (hash, account_id, expires_ms, doc) values ('h', 'acme', 1, '{}')`
