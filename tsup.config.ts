@@ -9,11 +9,11 @@ import { buildPage } from './adapters/portal/app/vite.config.js'
 const SHARED: Options = { target: 'node20', platform: 'node', minifyWhitespace: true, minifySyntax: true }
 
 /**
- * What stack traces seldom lead to: the command line and its JSON parser, KAZOO's protocol over WebSockets, the test
- * harness, what turns values into documents of the API and back, SQL, and generated code.
+ * What stack traces seldom lead to: the command line and its JSON parser, statistics, KAZOO's protocol over WebSockets, the
+ * test harness, what turns values into documents of the API and back, SQL, and generated code.
  */
 const WITHOUT_NAMES =
-  /(src\/(simulator|testkit|wire)|adapters\/(blackhole|cli|storage\/postgres\/sql))\/.*\.ts$|jsonc-parser\/lib\/esm\/.*\.js$|\.generated\.js$/
+  /(src\/(simulator|stats|testkit|wire)|adapters\/(blackhole|cli|storage\/postgres\/sql))\/.*\.ts$|jsonc-parser\/lib\/esm\/.*\.js$|\.generated\.js$/
 
 /** The JSON Schema of configuration files, published as `hookswitch/config.schema.json`. */
 const CONFIG_SCHEMA = 'adapters/cli/config.schema.json'
