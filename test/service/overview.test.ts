@@ -7,7 +7,8 @@ const startService = serviceFixture()
 
 describe('the overview', () => {
   it('shows what waits, what fails, and the node', async () => {
-    const { hs, receiver, createWebhook } = await startService()
+    const clock = manualClock()
+    const { hs, receiver, createWebhook } = await startService({ clock })
     expect(await hs.operator.overview()).toMatchObject({
       pending: 0,
       oldestDueMs: 0,
@@ -40,6 +41,7 @@ describe('the overview', () => {
     expect(busy.attemptsPerMinute).toHaveLength(60)
 
     const pausedWebhooks = async () => (await hs.operator.overview()).paused
+    await clock.advance(5_000)
     await expect.poll(pausedWebhooks).toEqual({ waiting: 0, probing: 1 })
     await hs.webhooks.resume('parent', failing)
     expect(await pausedWebhooks()).toEqual({ waiting: 0, probing: 0 })
