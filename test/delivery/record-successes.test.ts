@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import { constant } from '../../src/delivery/policy.js'
 import { replayDelivery } from '../../src/delivery/replay.js'
-import { propertyRuns } from '../support/property-runs.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, type Harness, headerOf, responseWith } from './harness.js'
 
@@ -108,7 +107,7 @@ describe('recordSuccesses: false', () => {
           facts(all.stored).filter(([, , result]) => result === 'failure'),
         )
       }),
-      { numRuns: propertyRuns(10) },
+      { numRuns: 25 },
     )
   })
 })

@@ -63,5 +63,7 @@ describe('the client in a browser', () => {
         .then(({ data }) => client.readWebhook({ webhookId: data.id }))
         .then(({ data }) => data.name)`
     expect(await runInContext(script, context)).toBe('Calls')
+    // Node prints the name of the class, which is short in a minified client.
+    expect(runInContext('hookswitch.HookswitchClientError.name', context)).toBe('HookswitchClientError')
   })
 })

@@ -75,7 +75,7 @@ const codes = (results: readonly (RpcResult | undefined)[]) =>
   )
 
 describe('a database that is open', () => {
-  it('waits at least that long while another connection writes', () => {
+  it('waits for its time limit while another connection writes', () => {
     const path = join(folder, 'x.db')
     const database = openDatabase({ path, field: 'path' }, () => {}, 100)
     const other = new DatabaseSync(path)
