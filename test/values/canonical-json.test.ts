@@ -72,11 +72,15 @@ describe('findJsonProblem', () => {
     )
   })
 
-  it('finds no problem in parsed JSON', () => {
+  it('finds no problem in parsed JSON but the name __proto__', () => {
     fc.assert(
       fc.property(json, (value) => {
-        expect(findJsonProblem(value, 10)).toBeUndefined()
+        // A quotation mark inside a string has a backslash.
+        const hasName = JSON.stringify(value).includes('"__proto__":')
+        const expected = hasName ? 'is a name that is not allowed' : undefined
+        expect(findJsonProblem(value, 10)?.problem).toBe(expected)
       }),
+      { examples: [[JSON.parse('[{"__proto__":false}]')]] },
     )
   })
 
